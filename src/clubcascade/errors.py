@@ -1,0 +1,67 @@
+"""The errors of clubcascade: each is also the builtin that a caller would expect.
+
+::
+
+    ClubCascadeError
+    ├── InvalidArgument (ValueError)     an argument is out of its range
+    │   ├── InvalidItems                 items of a wrong shape, not finite, or of norm above 1
+    │   ├── InvalidFeedback              a click that the shown list cannot have had
+    │   └── InvalidConfig                an experiment file that cannot be run
+    ├── UnknownName (LookupError)        no policy, environment or figure of that name
+    ├── UnknownUser (LookupError)        a question about a user that the policy has never met
+    ├── ModelFileError (ValueError)      a file that is not a whole model of a known format
+    └── MissingExtra (ImportError)       a part that needs an optional dependency
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ClubCascadeError(Exception):
+    """Base of every error that clubcascade raises on purpose."""
+
+
+class InvalidArgument(ClubCascadeError, ValueError):
+    """An argument is out of its range; the message names it, the range and the value got."""
+
+
+class InvalidItems(InvalidArgument):
+    """Items of a wrong shape, with values that are not finite, or with rows of norm above 1."""
+
+
+class InvalidFeedback(InvalidArgument):
+    """Feedback that cannot have come from the list that was shown."""
+
+
+class InvalidConfig(InvalidArgument):
+    """An experiment file with an unknown key, a missing key or a wrong value."""
+
+
+class UnknownName(ClubCascadeError, LookupError):
+    """No policy, environment or figure has that name."""
+
+
+class UnknownUser(ClubCascadeError, LookupError):
+    """The policy has never met that user."""
+
+
+class ModelFileError(ClubCascadeError, ValueError):
+    """The file is not a whole model, or of a format that this version cannot read."""
+
+
+class MissingExtra(ClubCascadeError, ImportError):
+    """An optional dependency is missing; the message says how to install it."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+    """Say that a name is unknown, and which known one is nearest.
+
+    >>> print(unknown_name("policy", "club_cascad", ["club_cascade", "random"]))
+    unknown policy 'club_cascad'; did you mean 'club_cascade'? Known: club_cascade, random
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    return UnknownName(f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}")

@@ -1,0 +1,105 @@
+"""Checks at the public edge: every message names the argument, its range and the value got."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade.errors import InvalidArgument, InvalidItems
+
+NORM_SLACK = 1e-9
+"""How far above 1 the norm of an item may be: rounding of a row that was scaled to length 1."""
+
+
+def number(
+    name: str,
+    value: Any,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    open_low: bool = False,
+    infinite: bool = False,
+) -> float:
+    """Return ``value`` as a float within ``[low, high]`` (``open_low``: above ``low``)."""
+    bounds = f"{'(' if open_low else '['}{low:g}, {high:g}{']' if infinite else ')'}"
+    if high < math.inf:
+        bounds = f"{bounds[:-1]}]"
+    wanted = f"{name} must be a number in {bounds}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise InvalidArgument(f"{wanted}, got {value!r}")
+    result = float(value)
+    below = result <= low if open_low else result < low
+    if math.isnan(result) or below or result > high or (math.isinf(result) and not infinite):
+        raise InvalidArgument(f"{wanted}, got {value!r}")
+    return result
+
+
+def whole(name: str, value: Any, *, low: int, high: int | None = None) -> int:
+    """Return ``value`` as an int within ``[low, high]``."""
+    bounds = f">= {low}" if high is None else f"in [{low}, {high}]"
+    wanted = f"{name} must be a whole number {bounds}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise InvalidArgument(f"{wanted}, got {value!r}")
+    result = int(value)
+    if result < low or (high is not None and result > high):
+        raise InvalidArgument(f"{wanted}, got {value!r}")
+    return result
+
+
+def choice(name: str, value: Any, options: Iterable[Any]) -> Any:
+    """Return ``value`` if it is one of ``options``."""
+    known = list(options)
+    if not any(value is option or value == option for option in known):
+        listed = ", ".join(repr(option) for option in known)
+        raise InvalidArgument(f"{name} must be one of {listed}, got {value!r}")
+    return value
+
+
+def list_length(k: Any, n_items: int) -> int:
+    """Return ``k`` as an int, at least 1 and at most the number of items."""
+    result = whole("k", k, low=1)
+    if result > n_items:
+        raise InvalidArgument(f"k must be at most the number of items, {n_items}, got {k!r}")
+    return result
+
+
+def feature_rows(name: str, rows: Any, n_features: int | None = None) -> npt.NDArray[np.float64]:
+    """Return ``rows`` as a C-contiguous float64 matrix of items: finite, norms at most 1."""
+    try:
+        matrix = np.ascontiguousarray(rows, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidItems(f"{name} must be a matrix of numbers, got {type(rows).__name__}: {error}")
+    columns = "features" if n_features is None else f"{n_features} features"
+    if matrix.ndim != 2 or (n_features is not None and matrix.shape[1] != n_features):
+        raise InvalidItems(f"{name} must have shape (items, {columns}), got {matrix.shape}")
+    if matrix.shape[0] == 0:
+        raise InvalidItems(f"{name} must hold at least one item, got shape {matrix.shape}")
+    if matrix.shape[1] == 0:
+        raise InvalidItems(f"{name} must have at least one feature, got shape {matrix.shape}")
+    squares = np.einsum("ij,ij->i", matrix, matrix)
+    largest = float(squares.max())
+    if not largest <= (1 + NORM_SLACK) ** 2:
+        raise _wrong_rows(name, matrix, squares)
+    return matrix
+
+
+def _wrong_rows(
+    name: str, matrix: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]
+) -> InvalidItems:
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if bad.size:
+        row = int(bad[0])
+        value = matrix[row][~np.isfinite(matrix[row])][0]
+        return InvalidItems(f"{name} must be finite, got {value} in row {row}")
+    row = int(np.argmax(squares))
+    norm = float(np.linalg.norm(matrix[row]))
+    return InvalidItems(
+        f"{name} must have rows of Euclidean norm at most 1, got norm {norm:.6g} in row {row}; "
+        f"divide all items by one constant, for example by their largest norm: "
+        f"items / np.linalg.norm(items, axis=1).max()"
+    )
