@@ -1,0 +1,266 @@
+"""The words of the problem: feedback, catalogue, policy, environment. NumPy only."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade import model_file, validation
+from clubcascade.errors import InvalidArgument, InvalidFeedback, InvalidItems
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What is known of one user's look at one list: a prefix, and the clicks in it.
+
+    Parameters
+    ----------
+    examined
+        How many items the user is known to have looked at; what comes later is unseen.
+    clicks
+        0-based positions of the clicked items, rising, all below ``examined``.
+
+    Examples
+    --------
+    >>> Feedback.from_click(2, k=4)
+    Feedback(examined=3, clicks=(2,))
+    >>> Feedback.from_click(None, k=4)
+    Feedback(examined=4, clicks=())
+    """
+
+    examined: int
+    clicks: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        try:
+            examined = validation.whole("examined", self.examined, low=1)
+            clicks = tuple(
+                validation.whole("clicks", click, low=0, high=examined - 1) for click in self.clicks
+            )
+        except InvalidArgument as error:
+            raise InvalidFeedback(str(error)) from None
+        if any(later <= earlier for earlier, later in zip(clicks, clicks[1:], strict=False)):
+            raise InvalidFeedback(f"clicks must be rising positions, got {self.clicks!r}")
+        object.__setattr__(self, "examined", examined)
+        object.__setattr__(self, "clicks", clicks)
+
+    @classmethod
+    def from_click(cls, click: int | None, k: int) -> Feedback:
+        """Cascade feedback of a list of ``k``: the first clicked position, or None for no click."""
+        if click is None:
+            return cls(examined=k, clicks=())
+        try:
+            position = validation.whole("click", click, low=0, high=k - 1)
+        except InvalidArgument as error:
+            raise InvalidFeedback(
+                f"{error}; positions are 0-based, None means no click"
+            ) from None
+        return cls(examined=position + 1, clicks=(position,))
+
+    @classmethod
+    def of(cls, click: int | None | Feedback, k: int) -> Feedback:
+        """Read the ``click`` argument of ``update`` for a list of ``k`` items."""
+        if not isinstance(click, Feedback):
+            return cls.from_click(click, k)
+        if click.examined > k:
+            raise InvalidFeedback(
+                f"examined must be at most the number of shown items, {k}, got {click.examined}"
+            )
+        return click
+
+
+class Catalog:
+    """A fixed set of items. Scoring a catalogue is many times faster than scoring loose items.
+
+    Parameters
+    ----------
+    items
+        One row of features per item, of Euclidean norm at most 1. The catalogue keeps a copy.
+    ids
+        One distinct, hashable name per item; by default the row numbers.
+
+    Examples
+    --------
+    >>> catalog = Catalog([[1.0, 0.0], [0.6, 0.8]], ids=["tea", "milk"])
+    >>> len(catalog), catalog.ids[1], catalog.index("milk")
+    (2, 'milk', 1)
+    >>> np.asarray(catalog[[1]])
+    array([[0.6, 0.8]])
+    """
+
+    def __init__(self, items: npt.ArrayLike, ids: Sequence[Hashable] | None = None) -> None:
+        rows = validation.feature_rows("items", items)
+        self.features: Floats = rows.copy() if rows is items or rows.base is not None else rows
+        if np.shares_memory(self.features, np.asarray(items)):
+            self.features = self.features.copy()
+        self.features.flags.writeable = False
+        self.by_feature: Floats = np.ascontiguousarray(self.features.T)
+        self.by_feature.flags.writeable = False
+        self.ids: Sequence[Hashable] = range(len(rows)) if ids is None else list(ids)
+        if len(self.ids) != len(rows):
+            raise InvalidArgument(f"ids must name {len(rows)} items, got {len(self.ids)} names")
+        self._index: dict[Hashable, int] = {name: row for row, name in enumerate(self.ids)}
+        if len(self._index) != len(rows):
+            raise InvalidArgument("ids must be distinct, got a name twice")
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of an item."""
+        return int(self.features.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __getitem__(self, rows: Any) -> Slate:
+        """Give the shown list of these rows, ready for ``update``."""
+        return Slate(self, np.atleast_1d(np.arange(len(self))[rows]))
+
+    def index(self, name: Hashable) -> int:
+        """Return the row of the item of that id."""
+        try:
+            return self._index[name]
+        except KeyError:
+            raise InvalidArgument(f"no item of the catalogue has id {name!r}") from None
+
+    def __repr__(self) -> str:
+        return f"Catalog({len(self)} items, {self.n_features} features)"
+
+
+class Slate:
+    """A list of items of one catalogue, as it was shown. Made by ``catalog[ranking]``."""
+
+    __slots__ = ("catalog", "rows")
+
+    def __init__(self, catalog: Catalog, rows: Ints) -> None:
+        self.catalog = catalog
+        self.rows = rows
+
+    @property
+    def features(self) -> Floats:
+        """The items' features, one row per position."""
+        return self.catalog.features[self.rows]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return self.features.astype(dtype or np.float64, copy=False)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Slate({self.rows.tolist()} of {self.catalog!r})"
+
+
+Items = npt.ArrayLike | Catalog
+Shown = npt.ArrayLike | Slate
+
+
+class Policy(ABC):
+    """Ranks items for users and learns from where they click.
+
+    ``recommend`` learns nothing; ``update`` is deterministic and needs no earlier ``recommend``,
+    so feedback may come late, interleaved between users, or from a log. A rejected call leaves
+    the policy as it was.
+    """
+
+    n_features: int
+
+    @abstractmethod
+    def recommend(self, user: Hashable, items: Items, k: int) -> Ints:
+        """Return the rows of the ``k`` items to show, best first."""
+
+    @abstractmethod
+    def update(self, user: Hashable, shown: Shown, click: int | None | Feedback) -> None:
+        """Learn from the feedback of one user on one shown list."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return all that was learned: arrays (copies) and plain values."""
+
+    @abstractmethod
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take over what :meth:`state` returned, from a policy of the same parameters."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> Iterator[Self]:
+        """Yield small policies for the contract checks; one of them in its busiest regime."""
+
+    @classmethod
+    def registry_name(cls) -> str:
+        """Name of the policy in configuration files and model files.
+
+        >>> from clubcascade import C3UCB
+        >>> C3UCB.registry_name()
+        'c3_ucb'
+        """
+        return cls.__module__.rpartition(".")[2] if _is_own(cls) else _snake(cls.__name__)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor's arguments, under their own names."""
+        names = list(inspect.signature(type(self).__init__).parameters)[1:]
+        return {name: getattr(self, name) for name in names}
+
+    def fresh(self) -> Self:
+        """Return a policy of the same parameters that has learned nothing."""
+        return type(self)(**self.params)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy to one file; :func:`clubcascade.load` continues it to the bit."""
+        model_file.write(path, self.registry_name(), self.params, self.state())
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
+        return f"{type(self).__name__}({shown if len(shown) < 200 else shown[:200] + '…'})"
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """Who comes, what may be shown, and what they do."""
+
+    n_users: int
+    n_features: int
+
+    def reset(self, seed: int) -> None:
+        """Start again: the same seed gives the same arrivals and the same luck."""
+
+    def next_user(self) -> tuple[int, Floats | Catalog]:
+        """Start a round: who comes, and the items that may be shown."""
+
+    def respond(self, user: int, ranking: Ints) -> Feedback:
+        """Let the user of this round look at the list."""
+
+    def regret(self, user: int, ranking: Ints) -> float | None:
+        """Expected loss against the best list of this round; None where it is unknown."""
+
+
+def shown_rows(shown: Shown, n_features: int) -> Floats:
+    """Read the ``shown`` argument of ``update`` as a matrix of features."""
+    if isinstance(shown, Slate):
+        if shown.catalog.n_features != n_features:
+            raise InvalidItems(
+                f"shown must come from a catalogue of {n_features} features, "
+                f"got {shown.catalog.n_features}"
+            )
+        return shown.features
+    return validation.feature_rows("shown", shown, n_features)
+
+
+def _is_own(cls: type) -> bool:
+    return cls.__module__.startswith("clubcascade.policies.")
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
