@@ -64,9 +64,7 @@ class Feedback:
         try:
             position = validation.whole("click", click, low=0, high=k - 1)
         except InvalidArgument as error:
-            raise InvalidFeedback(
-                f"{error}; positions are 0-based, None means no click"
-            ) from None
+            raise InvalidFeedback(f"{error}; positions are 0-based, None means no click") from None
         return cls(examined=position + 1, clicks=(position,))
 
     @classmethod
@@ -101,31 +99,39 @@ class Catalog:
     """
 
     def __init__(self, items: npt.ArrayLike, ids: Sequence[Hashable] | None = None) -> None:
-        rows = validation.feature_rows("items", items)
-        self.features: Floats = rows.copy() if rows is items or rows.base is not None else rows
-        if np.shares_memory(self.features, np.asarray(items)):
-            self.features = self.features.copy()
-        self.features.flags.writeable = False
-        self.by_feature: Floats = np.ascontiguousarray(self.features.T)
-        self.by_feature.flags.writeable = False
-        self.ids: Sequence[Hashable] = range(len(rows)) if ids is None else list(ids)
-        if len(self.ids) != len(rows):
-            raise InvalidArgument(f"ids must name {len(rows)} items, got {len(self.ids)} names")
+        self._rows: Floats = np.array(validation.feature_rows("items", items))
+        self.ids: Sequence[Hashable] = range(len(self._rows)) if ids is None else list(ids)
+        if len(self.ids) != len(self._rows):
+            raise InvalidArgument(
+                f"ids must name {len(self._rows)} items, got {len(self.ids)} names"
+            )
         self._index: dict[Hashable, int] = {name: row for row, name in enumerate(self.ids)}
-        if len(self._index) != len(rows):
+        if len(self._index) != len(self._rows):
             raise InvalidArgument("ids must be distinct, got a name twice")
+
+    @property
+    def features(self) -> Floats:
+        """One row of features per item; read-only."""
+        view = self._rows.view()
+        view.flags.writeable = False
+        return view
 
     @property
     def n_features(self) -> int:
         """Number of features of an item."""
-        return int(self.features.shape[1])
+        return int(self._rows.shape[1])
 
     def __len__(self) -> int:
-        return len(self.features)
+        return len(self._rows)
 
     def __getitem__(self, rows: Any) -> Slate:
         """Give the shown list of these rows, ready for ``update``."""
-        return Slate(self, np.atleast_1d(np.arange(len(self))[rows]))
+        try:
+            return Slate(self, np.atleast_1d(np.arange(len(self))[rows]))
+        except IndexError:
+            raise InvalidItems(
+                f"rows must be whole numbers in [0, {len(self) - 1}], got {rows!r}"
+            ) from None
 
     def index(self, name: Hashable) -> int:
         """Return the row of the item of that id."""
@@ -150,7 +156,8 @@ class Slate:
     @property
     def features(self) -> Floats:
         """The items' features, one row per position."""
-        return self.catalog.features[self.rows]
+        chosen: Floats = self.catalog.features[self.rows]
+        return chosen
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return self.features.astype(dtype or np.float64, copy=False)
@@ -174,7 +181,8 @@ class Policy(ABC):
     the policy as it was.
     """
 
-    n_features: int
+    n_features: int | None
+    """Number of features of an item; None for a policy that does not look at them."""
 
     @abstractmethod
     def recommend(self, user: Hashable, items: Items, k: int) -> Ints:
@@ -246,10 +254,10 @@ class Environment(Protocol):
         """Expected loss against the best list of this round; None where it is unknown."""
 
 
-def shown_rows(shown: Shown, n_features: int) -> Floats:
+def shown_rows(shown: Shown, n_features: int | None) -> Floats:
     """Read the ``shown`` argument of ``update`` as a matrix of features."""
     if isinstance(shown, Slate):
-        if shown.catalog.n_features != n_features:
+        if n_features not in (None, shown.catalog.n_features):
             raise InvalidItems(
                 f"shown must come from a catalogue of {n_features} features, "
                 f"got {shown.catalog.n_features}"
@@ -264,3 +272,16 @@ def _is_own(cls: type) -> bool:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def observed(click: int | None | Feedback, k: int) -> tuple[int, Floats]:
+    """Read the ``click`` argument of ``update``: how many of ``k`` were looked at, and 0/1 each."""
+    rewards = np.zeros(k)
+    if click is None:
+        return k, rewards
+    if type(click) is int and 0 <= click < k:
+        rewards[click] = 1.0
+        return click + 1, rewards
+    feedback = Feedback.of(click, k)
+    rewards[list(feedback.clicks)] = 1.0
+    return feedback.examined, rewards

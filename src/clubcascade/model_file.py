@@ -25,7 +25,9 @@ _MAGIC = "clubcascade model"
 _HEADER = "header.json"
 
 
-def write(path: str | os.PathLike[str], policy: str, params: dict[str, Any], state: dict[str, Any]) -> None:
+def write(
+    path: str | os.PathLike[str], policy: str, params: dict[str, Any], state: dict[str, Any]
+) -> None:
     """Write one policy: its registry name, parameters and state."""
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
     plain = {name: value for name, value in state.items() if name not in arrays}

@@ -73,7 +73,9 @@ def feature_rows(name: str, rows: Any, n_features: int | None = None) -> npt.NDA
     try:
         matrix = np.ascontiguousarray(rows, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidItems(f"{name} must be a matrix of numbers, got {type(rows).__name__}: {error}")
+        raise InvalidItems(
+            f"{name} must be a matrix of numbers, got {type(rows).__name__}: {error}"
+        )
     columns = "features" if n_features is None else f"{n_features} features"
     if matrix.ndim != 2 or (n_features is not None and matrix.shape[1] != n_features):
         raise InvalidItems(f"{name} must have shape (items, {columns}), got {matrix.shape}")

@@ -1,0 +1,38 @@
+"""The commands, gathered: each is a file of this folder."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from clubcascade.cli.listing import list_names
+from clubcascade.cli.reproduce import reproduce
+
+app = typer.Typer(
+    help="Rank items for users, learn from their clicks, discover which users are alike.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("reproduce")(reproduce)
+app.command("list")(list_names)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"clubcascade {version('clubcascade')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""

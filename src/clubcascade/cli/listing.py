@@ -1,0 +1,56 @@
+"""``clubcascade list``: the policies and environments that experiments can name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from clubcascade.cli.outcome import told
+from clubcascade.environments import ENVIRONMENTS
+from clubcascade.policies import POLICIES
+
+PIPED = 1000
+"""Columns where the output is no terminal: nothing is wrapped."""
+
+
+def list_names() -> None:
+    """Show the policies and environments, with their parameters."""
+    with told():
+        console = Console(highlight=False)
+        console = console if console.is_terminal else Console(highlight=False, width=PIPED)
+        show(console, "Policies", POLICIES)
+        show(console, "Environments", ENVIRONMENTS)
+
+
+def show(console: Console, title: str, registry: Mapping[str, type]) -> None:
+    """Print the entries of a registry: name, summary, parameters."""
+    console.print(Text(title, style="bold underline"))
+    for name, cls in sorted(registry.items()):
+        lines = (name, "bold cyan", 2), (summary(cls), "", 6), (parameters(cls), "dim", 6)
+        for text, style, indent in lines:
+            console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
+    console.print()
+
+
+def summary(cls: type) -> str:
+    """Return the first paragraph of the docstring, as one line."""
+    paragraph = (inspect.getdoc(cls) or "").split("\n\n")[0]
+    return " ".join(paragraph.split())
+
+
+def parameters(cls: type) -> str:
+    """Return the constructor's parameters with their defaults.
+
+    >>> class Policy:
+    ...     def __init__(self, *, n_features, reg=4.0): ...
+    >>> parameters(Policy)
+    'n_features, reg=4.0'
+    """
+    known = inspect.signature(cls).parameters.values()
+    return ", ".join(
+        p.name if p.default is inspect.Parameter.empty else f"{p.name}={p.default!r}" for p in known
+    )

@@ -1,0 +1,36 @@
+"""How a command ends: errors of our tree as one line, Ctrl-C with a word on how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from clubcascade.errors import ClubCascadeError
+
+WRONG_USE = 2
+FAILED = 1
+INTERRUPTED = 130
+
+
+@contextmanager
+def told(continues: bool = False) -> Iterator[None]:
+    """Turn errors into one line on stderr and an exit code.
+
+    Parameters
+    ----------
+    continues
+        Whether the same command, given again, goes on where it was stopped.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (ClubCascadeError, OSError) as error:
+        typer.echo(f"clubcascade: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(WRONG_USE) from None
+    except KeyboardInterrupt:
+        how = "; the same command continues where it stopped" if continues else ""
+        typer.echo(f"clubcascade: interrupted{how}", err=True)
+        raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,45 @@
+"""A progress bar with the time left, on stderr; nothing at all where stderr is not a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar; the callable moves it: what is being done, how much is done, of how much."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("runs,"),
+        TimeElapsedColumn(),
+        TextColumn("so far,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=None)
+        reused: int | None = None
+
+        def move(what: str, done: int, total: int) -> None:
+            nonlocal reused
+            if reused is None:
+                reused = done
+            bar.update(
+                task, description=f"{title}: {what}", completed=done - reused, total=total - reused
+            )
+
+        yield move

@@ -1,0 +1,63 @@
+"""The dependent click model: a click may leave the user unsatisfied and looking on."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade.core import Feedback, Floats
+from clubcascade.errors import InvalidArgument
+
+
+class DCM:
+    """Dependent click model: after a click at position p the user stops with ``stop[p]``.
+
+    What is known afterwards is the list up to the last click; without a click, the whole list.
+
+    Parameters
+    ----------
+    stop
+        Probability that a click ends the look, one for all positions or one for each; positions
+        beyond the end have the last one's.
+
+    References
+    ----------
+    Katariya, Kveton, Szepesvári and Wen, "DCM bandits: learning to rank with multiple clicks",
+    ICML 2016.
+
+    Examples
+    --------
+    >>> model = DCM(stop=0.5)
+    >>> model.value(np.array([1.0, 1.0]))
+    0.75
+    >>> DCM(stop=0.0).sample(np.array([1.0, 0.0, 1.0]), np.random.default_rng(1))
+    Feedback(examined=3, clicks=(0, 2))
+    """
+
+    def __init__(self, stop: npt.ArrayLike) -> None:
+        chances = np.atleast_1d(np.array(stop, dtype=np.float64))
+        if chances.ndim != 1 or chances.size == 0 or not np.all((chances >= 0) & (chances <= 1)):
+            raise InvalidArgument(f"stop must be probabilities in [0, 1], got {stop!r}")
+        self.stop: Floats = chances
+
+    def _stops(self, k: int) -> Floats:
+        return self.stop[np.minimum(np.arange(k), len(self.stop) - 1)]
+
+    def sample(self, attraction: Floats, rng: np.random.Generator) -> Feedback:
+        """Let one user look at a list of items of these attraction probabilities."""
+        k = len(attraction)
+        attracted = rng.random(k) < attraction
+        ends = rng.random(k) < self._stops(k)
+        clicks: list[int] = []
+        for position in np.flatnonzero(attracted):
+            clicks.append(int(position))
+            if ends[position]:
+                break
+        return Feedback(examined=clicks[-1] + 1 if clicks else k, clicks=tuple(clicks))
+
+    def value(self, attraction: Floats) -> float:
+        """Return the probability that the user leaves the list satisfied."""
+        return float(1.0 - np.prod(1.0 - self._stops(len(attraction)) * attraction))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(stop={self.stop.tolist()})"

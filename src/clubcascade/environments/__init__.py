@@ -1,0 +1,15 @@
+"""Environments: who comes, what may be shown, what they do, and what that is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clubcascade.environments.matrix import Matrix
+from clubcascade.environments.oracle import Oracle
+from clubcascade.environments.synthetic import Synthetic
+from clubcascade.environments.table import Table
+
+ENVIRONMENTS: dict[str, type[Any]] = {"synthetic": Synthetic, "matrix": Matrix}
+"""Every environment by its name."""
+
+__all__ = ["ENVIRONMENTS", "Matrix", "Oracle", "Synthetic", "Table"]

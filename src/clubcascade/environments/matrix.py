@@ -1,0 +1,73 @@
+"""Replay: any matrix of users x items, of probabilities or of 0/1 clicks."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade import validation
+from clubcascade.click import ClickModel
+from clubcascade.environments.table import Table
+from clubcascade.errors import InvalidArgument
+
+
+class Matrix(Table):
+    """Users whose attraction to each item is given.
+
+    Parameters
+    ----------
+    attraction
+        Users x items: probabilities in [0, 1], or 0/1 clicks as in a replay of ratings.
+    items
+        One row of features per item, of Euclidean norm at most 1; zero rows work.
+    arrivals
+        ``"uniform"``, or how often each user comes relative to the others.
+    click
+        The click model; by default the cascade.
+    partition
+        The true cluster of each user, where it is known.
+
+    Examples
+    --------
+    >>> env = Matrix([[1, 0, 0], [0, 0, 1]], items=np.eye(3))
+    >>> env.reset(seed=1)
+    >>> user, catalog = env.next_user()
+    >>> env.respond(user, [0, 2]).clicks == ((0,) if user == 0 else (1,))
+    True
+    """
+
+    def __init__(
+        self,
+        attraction: npt.ArrayLike,
+        items: npt.ArrayLike,
+        *,
+        arrivals: Literal["uniform"] | npt.ArrayLike = "uniform",
+        click: ClickModel | None = None,
+        partition: Any = None,
+    ) -> None:
+        features = validation.feature_rows("items", items)
+        table = np.array(attraction, dtype=np.float64)
+        if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] != len(features):
+            raise InvalidArgument(
+                f"attraction must have shape (users, {len(features)} items), got {table.shape}"
+            )
+        if not np.all((table >= 0) & (table <= 1)):
+            bad = table[~((table >= 0) & (table <= 1))][0]
+            raise InvalidArgument(f"attraction must be probabilities in [0, 1], got {bad}")
+        labels = None if partition is None else np.asarray(partition)
+        if labels is not None and labels.shape != (len(table),):
+            raise InvalidArgument(
+                f"partition must hold one label for each of {len(table)} users, "
+                f"got shape {labels.shape}"
+            )
+        kind = np.arange(len(table))
+        super().__init__(features, table, kind, arrivals=arrivals, click=click, partition=labels)
+
+    @property
+    def ceiling(self) -> float:
+        """Share of the users, weighted by how often they come, who like anything at all."""
+        liked = self.attraction.max(axis=1) > 0
+        weights = np.diff(self._shares, prepend=0.0) if self._shares.size else None
+        return float(np.average(liked, weights=weights))

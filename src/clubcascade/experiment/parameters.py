@@ -1,0 +1,67 @@
+"""The parameters of a policy or an environment in an experiment file, against its constructor."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from clubcascade.errors import InvalidConfig
+from clubcascade.experiment.table import reject_unknown
+
+Parameters = dict[str, Any]
+
+
+def accepted(cls: type) -> Mapping[str, inspect.Parameter]:
+    """Return the constructor's parameters by name, without ``self``."""
+    return inspect.signature(cls).parameters
+
+
+def complete(cls: type, given: Any, where: str, *, derived: Iterable[str]) -> Parameters:
+    """Check parameters by name and fill in the constructor's own defaults.
+
+    With the defaults written out, a saved configuration means the same after a default changes.
+    Defaults that TOML cannot say (``None``) are left out.
+
+    Parameters
+    ----------
+    cls
+        A policy or an environment.
+    given
+        The table of parameters as it was read.
+    where
+        Path of that table in its file.
+    derived
+        Parameters that may be missing because they follow from the cell: sizes and seeds.
+    """
+    if not isinstance(given, Mapping):
+        raise InvalidConfig(f"{where} must be a table, got {given!r}")
+    known = accepted(cls)
+    reject_unknown("parameter", given, known, where)
+    left_out = set(derived)
+    result = {}
+    for name, parameter in known.items():
+        if name in given:
+            _check_value(f"{where}.{name}", given[name])
+            result[name] = given[name]
+        elif name in left_out:
+            continue
+        elif parameter.default is inspect.Parameter.empty:
+            raise InvalidConfig(f"missing parameter {name!r} in {where}, {cls.__name__} needs it")
+        elif isinstance(parameter.default, bool | int | float | str):
+            result[name] = parameter.default
+    return result
+
+
+def _check_value(where: str, value: Any) -> None:
+    if isinstance(value, list):
+        for i, entry in enumerate(value):
+            _check_value(f"{where}[{i}]", entry)
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            _check_value(f"{where}.{key}", entry)
+    elif not isinstance(value, bool | int | float | str):
+        raise InvalidConfig(
+            f"{where} must be a string, a number, a boolean, or lists or tables of them, "
+            f"got {value!r}"
+        )

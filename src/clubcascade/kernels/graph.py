@@ -1,0 +1,309 @@
+"""A graph of users that loses edges: which component is a user in, and what did a cut split off.
+
+Two ways to hold the edges, one interface: rows of bits (the complete start) or lists of
+neighbours with room to grow (sparse starts). Work of a split is bounded by its smaller side: the
+two ends are searched in turn, and the first to run out of users is the piece that is relabelled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.experimental import structref
+
+from clubcascade.kernels.jit import Struct, kernel
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+
+@structref.register
+class GraphType(Struct):
+    """Type of :class:`Graph`."""
+
+
+class Graph(structref.StructRefProxy):  # type: ignore[misc]
+    """Edges and components.
+
+    ``bits`` (n x words, no columns when sparse); ``begin``, ``degree``, ``room`` and ``others``
+    (lists of neighbours; ``degree`` counts for both kinds); ``label`` (component of each user);
+    ``size`` (users per label); ``spare`` (labels given back); ``tally`` = [labels ever used,
+    labels in spare, search number, a user that stayed in the component of the last cut]; the rest is scratch: ``mark``, ``queue_a``, ``queue_b``,
+    ``moved`` (users split off by the last cut, piece after piece), ``piece`` (rows: label, end in
+    ``moved``, label of the component that it left).
+    """
+
+
+FIELDS = (
+    "bits",
+    "begin",
+    "degree",
+    "room",
+    "others",
+    "label",
+    "size",
+    "spare",
+    "tally",
+    "mark",
+    "queue_a",
+    "queue_b",
+    "moved",
+    "piece",
+)
+structref.define_proxy(Graph, GraphType, list(FIELDS))
+
+
+@kernel
+def make(
+    bits: Any,
+    begin: Any,
+    degree: Any,
+    room: Any,
+    others: Any,
+    label: Any,
+    size: Any,
+    spare: Any,
+    tally: Any,
+    mark: Any,
+    queue_a: Any,
+    queue_b: Any,
+    moved: Any,
+    piece: Any,
+) -> Graph:
+    """Bind arrays into one structure that the kernels take."""
+    return Graph(
+        bits,
+        begin,
+        degree,
+        room,
+        others,
+        label,
+        size,
+        spare,
+        tally,
+        mark,
+        queue_a,
+        queue_b,
+        moved,
+        piece,
+    )
+
+
+@kernel
+def is_dense(graph: Graph) -> bool:
+    """Tell whether the edges are held as rows of bits."""
+    return graph.bits.shape[1] > 0
+
+
+@kernel
+def trailing(word: np.uint64) -> int:
+    """Position of the lowest set bit."""
+    place = 0
+    if word & np.uint64(0xFFFFFFFF) == _ZERO:
+        place += 32
+        word >>= np.uint64(32)
+    if word & np.uint64(0xFFFF) == _ZERO:
+        place += 16
+        word >>= np.uint64(16)
+    if word & np.uint64(0xFF) == _ZERO:
+        place += 8
+        word >>= np.uint64(8)
+    while word & _ONE == _ZERO:
+        place += 1
+        word >>= _ONE
+    return place
+
+
+@kernel
+def neighbours(graph: Graph, i: int, out: Any) -> int:
+    """Write the neighbours of ``i`` to ``out``; return how many."""
+    found = 0
+    if is_dense(graph):
+        for w in range(graph.bits.shape[1]):
+            word = graph.bits[i, w]
+            while word != _ZERO:
+                out[found] = 64 * w + trailing(word)
+                found += 1
+                word &= word - _ONE
+        return found
+    first = graph.begin[i]
+    for e in range(graph.degree[i]):
+        out[e] = graph.others[first + e]
+    return graph.degree[i]
+
+
+@kernel
+def _drop(graph: Graph, i: int, l: int) -> None:  # noqa: E741
+    """Take ``l`` out of the neighbours of ``i``."""
+    if is_dense(graph):
+        graph.bits[i, l >> 6] &= ~(_ONE << np.uint64(l & 63))
+    else:
+        first = graph.begin[i]
+        last = first + graph.degree[i] - 1
+        for e in range(first, last + 1):
+            if graph.others[e] == l:
+                graph.others[e] = graph.others[last]
+                break
+    graph.degree[i] -= 1
+
+
+@kernel
+def _put(graph: Graph, i: int, l: int) -> None:  # noqa: E741
+    """Make ``l`` a neighbour of ``i``; a list must have room."""
+    if is_dense(graph):
+        graph.bits[i, l >> 6] |= _ONE << np.uint64(l & 63)
+    else:
+        graph.others[graph.begin[i] + graph.degree[i]] = l
+    graph.degree[i] += 1
+
+
+@kernel
+def connect(graph: Graph, i: int, links: Any) -> None:
+    """Add the edges between ``i`` and ``links``; labels are the caller's."""
+    for e in range(links.shape[0]):
+        _put(graph, i, links[e])
+        _put(graph, links[e], i)
+
+
+@kernel
+def _share_neighbour(graph: Graph, i: int, l: int) -> bool:  # noqa: E741
+    if is_dense(graph):
+        for w in range(graph.bits.shape[1]):
+            if graph.bits[i, w] & graph.bits[l, w] != _ZERO:
+                return True
+        return False
+    for e in range(graph.begin[i], graph.begin[i] + graph.degree[i]):
+        a = graph.others[e]
+        for f in range(graph.begin[l], graph.begin[l] + graph.degree[l]):
+            if graph.others[f] == a:
+                return True
+    return False
+
+
+@kernel
+def _spread(graph: Graph, user: int, queue: Any, end: int, mine: int, theirs: int) -> int:
+    """Mark the unmarked neighbours of ``user`` and queue them; -1 if the other search is met."""
+    if is_dense(graph):
+        for w in range(graph.bits.shape[1]):
+            word = graph.bits[user, w]
+            while word != _ZERO:
+                other = 64 * w + trailing(word)
+                word &= word - _ONE
+                if graph.mark[other] == theirs:
+                    return -1
+                if graph.mark[other] != mine:
+                    graph.mark[other] = mine
+                    queue[end] = other
+                    end += 1
+        return end
+    for e in range(graph.begin[user], graph.begin[user] + graph.degree[user]):
+        other = graph.others[e]
+        if graph.mark[other] == theirs:
+            return -1
+        if graph.mark[other] != mine:
+            graph.mark[other] = mine
+            queue[end] = other
+            end += 1
+    return end
+
+
+@kernel
+def _race(graph: Graph, a: int, b: int) -> int:
+    """Search from both ends in turn: 0 if connected, else the size of the exhausted side.
+
+    Positive: the side of ``a`` is in ``queue_a``; negative: the side of ``b`` is in ``queue_b``.
+    """
+    graph.tally[2] += 2
+    mark_a = graph.tally[2]
+    mark_b = graph.tally[2] + 1
+    graph.queue_a[0] = a
+    graph.queue_b[0] = b
+    graph.mark[a] = mark_a
+    graph.mark[b] = mark_b
+    head_a, head_b, end_a, end_b = 0, 0, 1, 1
+    while True:
+        if head_a == end_a:
+            return end_a
+        end_a = _spread(graph, graph.queue_a[head_a], graph.queue_a, end_a, mark_a, mark_b)
+        if end_a < 0:
+            return 0
+        head_a += 1
+        if head_b == end_b:
+            return -end_b
+        end_b = _spread(graph, graph.queue_b[head_b], graph.queue_b, end_b, mark_b, mark_a)
+        if end_b < 0:
+            return 0
+        head_b += 1
+
+
+@kernel
+def new_label(graph: Graph) -> int:
+    """Give a label that no user has."""
+    if graph.tally[1] > 0:
+        graph.tally[1] -= 1
+        return graph.spare[graph.tally[1]]
+    graph.tally[0] += 1
+    return graph.tally[0] - 1
+
+
+@kernel
+def free_label(graph: Graph, label: int) -> None:
+    """Take back a label that no user has any more."""
+    graph.spare[graph.tally[1]] = label
+    graph.tally[1] += 1
+
+
+@kernel
+def cut(graph: Graph, i: int, removed: Any, n_removed: int) -> int:
+    """Delete the edges between ``i`` and the first ``removed``; return how many pieces split off.
+
+    Piece ``p`` left component ``piece[p, 2]`` with the new label ``piece[p, 0]``; its users end
+    at ``piece[p, 1]`` in ``moved``.
+    """
+    for e in range(n_removed):
+        _drop(graph, i, removed[e])
+        _drop(graph, removed[e], i)
+    pieces = 0
+    end = 0
+    whole = graph.label[i]
+    anchor = i
+    for e in range(n_removed):
+        other = removed[e]
+        if graph.label[other] != whole or graph.label[anchor] != whole or other == anchor:
+            continue
+        if _share_neighbour(graph, anchor, other):
+            continue
+        side = _race(graph, anchor, other)
+        if side == 0:
+            continue
+        label = new_label(graph)
+        queue = graph.queue_a if side > 0 else graph.queue_b
+        for p in range(abs(side)):
+            graph.label[queue[p]] = label
+            graph.moved[end + p] = queue[p]
+        end += abs(side)
+        graph.size[label] = abs(side)
+        graph.size[whole] -= abs(side)
+        graph.piece[pieces, 0] = label
+        graph.piece[pieces, 1] = end
+        graph.piece[pieces, 2] = whole
+        pieces += 1
+        if side > 0:
+            anchor = other
+    graph.tally[3] = anchor
+    return pieces
+
+
+@kernel
+def component(graph: Graph, i: int) -> int:
+    """Write the users connected with ``i`` to ``queue_a``; return how many."""
+    graph.tally[2] += 2
+    mine = graph.tally[2]
+    graph.queue_a[0] = i
+    graph.mark[i] = mine
+    head, end = 0, 1
+    while head < end:
+        end = _spread(graph, graph.queue_a[head], graph.queue_a, end, mine, mine + 1)
+        head += 1
+    return end

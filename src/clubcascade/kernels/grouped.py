@@ -1,0 +1,79 @@
+"""Ridge models over a fixed partition of the users: one for all, one each, or known clusters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba.experimental import structref
+
+from clubcascade.core import Floats
+from clubcascade.kernels import ranking
+from clubcascade.kernels import ridge as models
+from clubcascade.kernels.jit import Struct, answer, kernel
+from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
+
+
+@structref.register
+class GroupedType(Struct):
+    """Type of :class:`Grouped`."""
+
+
+class Grouped(structref.StructRefProxy):  # type: ignore[misc]
+    """Models, the model of each user, and the rule of the bonus.
+
+    ``rule`` = [beta, noise, delta]: with a noise above 0 the bonus grows with the model's
+    log-determinant, otherwise it is the constant beta. ``tally`` = [number of clusters].
+    """
+
+
+structref.define_proxy(Grouped, GroupedType, ["ridge", "group", "rule", "tally"])
+
+
+@kernel
+def make(ridge: Any, group: Any, rule: Floats, tally: Any) -> Grouped:
+    """Bind arrays into one structure that the kernels take."""
+    return Grouped(ridge, group, rule, tally)
+
+
+@kernel
+def bonus(ridge: Any, g: int, rule: Floats) -> float:
+    """Radius of the confidence set of model ``g``."""
+    if rule[1] <= 0.0:
+        return rule[0]
+    d = ridge.moment.shape[1]
+    reg = ridge.reg[0]
+    spread = ridge.log_det[g] - d * math.log(reg) - 2.0 * math.log(rule[2])
+    return rule[1] * math.sqrt(max(spread, 0.0)) + math.sqrt(reg)
+
+
+@answer(rank_catalog, GroupedType)
+def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
+    g = state.group[node]
+    ranking.rank_shelf(state.ridge, g, bonus(state.ridge, g, state.rule), shelf, rows, scores)
+
+
+@answer(rank_items, GroupedType)
+def _rank_items(state: Any, node: Any, items: Any, rows: Any, scores: Any) -> None:
+    g = state.group[node]
+    ranking.rank_loose(
+        state.ridge.weights[g],
+        state.ridge.inverse[g],
+        bonus(state.ridge, g, state.rule),
+        items,
+        rows,
+        scores,
+    )
+
+
+@answer(learn, GroupedType)
+def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
+    g = state.group[node]
+    for p in range(examined):
+        models.observe(state.ridge, g, features[rows[p]], rewards[p])
+    models.settle(state.ridge, g)
+
+
+@answer(count_clusters, GroupedType)
+def _count_clusters(state: Any) -> Any:
+    return state.tally[0]

@@ -1,0 +1,111 @@
+"""The loop of a simulation, compiled once per kind of policy: one table, or fresh items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.experimental import structref
+
+from clubcascade.core import Floats
+from clubcascade.kernels import world as worlds
+from clubcascade.kernels.jit import Struct, kernel
+from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
+
+
+@structref.register
+class LogType(Struct):
+    """Type of :class:`Log`."""
+
+
+class Log(structref.StructRefProxy):  # type: ignore[misc]
+    """Where a run is written down: every ``every``-th round one entry.
+
+    ``sums`` = [reward, regret] so far; ``reward``, ``regret`` and ``clusters`` are the entries.
+    """
+
+
+structref.define_proxy(Log, LogType, ["every", "sums", "reward", "regret", "clusters"])
+
+
+@kernel
+def make_log(every: Any, sums: Floats, reward: Floats, regret: Floats, clusters: Any) -> Log:
+    """Bind arrays into one structure that the kernels take."""
+    return Log(every, sums, reward, regret, clusters)
+
+
+@kernel
+def note(log: Log, t: int, reward: float, regret: float, clusters: int) -> None:
+    """Write down round ``t``."""
+    log.sums[0] += reward
+    log.sums[1] += regret
+    every = log.every[0]
+    if (t + 1) % every == 0:
+        entry = (t + 1) // every - 1
+        log.reward[entry] = log.sums[0]
+        log.regret[entry] = log.sums[1]
+        log.clusters[entry] = clusters
+
+
+@kernel
+def play_table(
+    state: Any,
+    world: Any,
+    shelf: Any,
+    shown: Any,
+    node: Any,
+    best: Floats,
+    k: int,
+    first: int,
+    last: int,
+    log: Log,
+) -> int:
+    """Play rounds ``first`` to ``last`` on the whole table; stop early at a user without a node.
+
+    ``shown`` is what the policy learns from: the table's features, or its items' own numbers.
+    """
+    rows = np.empty(k, np.int64)
+    scores = np.empty(k)
+    rewards = np.empty(k)
+    for t in range(first, last):
+        user = worlds.visitor(world, t)
+        if node[user] < 0:
+            return t
+        rank_catalog(state, node[user], shelf, rows, scores)
+        known = worlds.respond(world, t, user, rows, rewards)
+        learn(state, node[user], shown, rows, known, rewards)
+        loss = best[world.kind[user]] - worlds.value(world, user, rows)
+        note(log, t, 1.0 if rewards[known - 1] > 0.0 else 0.0, loss, count_clusters(state))
+    return last
+
+
+@kernel
+def play_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int, log: Log) -> int:
+    """Play rounds ``first`` to ``last``, each with its own items; stop early as ``play_table``."""
+    n = world.size[0]
+    d = world.features.shape[1]
+    offered = np.empty(n, np.int64)
+    items = np.empty((n, d))
+    attractions = np.empty(n)
+    picked = np.empty(k, np.int64)
+    rows = np.empty(k, np.int64)
+    scores = np.empty(k)
+    rewards = np.empty(k)
+    for t in range(first, last):
+        user = worlds.visitor(world, t)
+        if node[user] < 0:
+            return t
+        worlds.offer(world, t, offered)
+        kind = world.kind[user]
+        for j in range(n):
+            attractions[j] = world.attraction[kind, offered[j]]
+            for f in range(d):
+                items[j, f] = world.features[offered[j], f]
+        rank_items(state, node[user], items, picked, scores)
+        for p in range(k):
+            rows[p] = offered[picked[p]]
+        known = worlds.respond(world, t, user, rows, rewards)
+        learn(state, node[user], world.features, rows, known, rewards)
+        loss = worlds.best_value(world, attractions, k) - worlds.value(world, user, rows)
+        note(log, t, 1.0 if rewards[known - 1] > 0.0 else 0.0, loss, count_clusters(state))
+    return last

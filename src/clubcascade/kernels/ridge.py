@@ -1,0 +1,145 @@
+"""Many ridge models side by side: one per cluster, per user, or one for all.
+
+Model ``g`` holds ``M = reg I + gram`` by its packed ``gram`` and its explicit ``inverse``, which
+follows each observation by a rank-one step and is computed anew after ``RENEW`` of them, so that
+rounding cannot pile up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba.experimental import structref
+
+from clubcascade.core import Floats
+from clubcascade.kernels import linear
+from clubcascade.kernels.jit import Struct, kernel
+
+RENEW = 2048
+"""Rank-one steps after which an inverse is computed anew from its Gram matrix."""
+
+
+@structref.register
+class RidgeType(Struct):
+    """Type of :class:`Ridge`."""
+
+
+class Ridge(structref.StructRefProxy):  # type: ignore[misc]
+    """Arrays of many ridge models.
+
+    ``drift`` is the length of the path of ``weights``, each step measured in the norm of its own
+    M; ``version`` counts the times that a model was replaced as a whole (split, merge).
+    """
+
+
+FIELDS = (
+    "gram",
+    "inverse",
+    "moment",
+    "weights",
+    "count",
+    "log_det",
+    "age",
+    "drift",
+    "version",
+    "reg",
+    "work",
+    "matrix",
+)
+structref.define_proxy(Ridge, RidgeType, list(FIELDS))
+
+
+@kernel
+def make(
+    gram: Floats,
+    inverse: Floats,
+    moment: Floats,
+    weights: Floats,
+    count: Any,
+    log_det: Floats,
+    age: Any,
+    drift: Floats,
+    version: Any,
+    reg: Floats,
+    work: Floats,
+    matrix: Floats,
+) -> Ridge:
+    """Bind arrays into one structure that the kernels take."""
+    return Ridge(
+        gram, inverse, moment, weights, count, log_det, age, drift, version, reg, work, matrix
+    )
+
+
+@kernel
+def clear(ridge: Ridge, g: int) -> None:
+    """Make model ``g`` one that has seen nothing."""
+    d = ridge.moment.shape[1]
+    ridge.gram[g] = 0.0
+    ridge.inverse[g] = 0.0
+    for f in range(d):
+        ridge.inverse[g, f, f] = 1.0 / ridge.reg[0]
+    ridge.moment[g] = 0.0
+    ridge.weights[g] = 0.0
+    ridge.count[g] = 0
+    ridge.log_det[g] = d * math.log(ridge.reg[0])
+    ridge.age[g] = 0
+    ridge.version[g] += 1
+
+
+@kernel
+def renew(ridge: Ridge, g: int) -> None:
+    """Compute inverse, log-determinant and weights of model ``g`` from its Gram matrix."""
+    ridge.log_det[g] = linear.invert(ridge.gram[g], ridge.reg[0], ridge.matrix, ridge.inverse[g])
+    ridge.age[g] = 0
+    linear.times(ridge.inverse[g], ridge.moment[g], ridge.weights[g])
+
+
+@kernel
+def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
+    """Let model ``g`` see that item ``x`` was clicked (1) or passed over (0)."""
+    d = x.shape[0]
+    inverse = ridge.inverse[g]
+    weights = ridge.weights[g]
+    moved = ridge.work[0]
+    linear.times(inverse, x, moved)
+    square = linear.dot(x, moved)
+    if square > 0.0:
+        shrink = 1.0 / (1.0 + square)
+        error = y - linear.dot(weights, x)
+        for f in range(d):
+            scale = shrink * moved[f]
+            row = inverse[f]
+            for h in range(d):
+                row[h] -= scale * moved[h]
+        step = error * shrink
+        for f in range(d):
+            weights[f] += step * moved[f]
+        ridge.drift[g] += abs(error) * math.sqrt(square * shrink)
+        ridge.log_det[g] += math.log1p(square)
+        linear.add_outer(ridge.gram[g], x)
+        if y != 0.0:
+            moment = ridge.moment[g]
+            for f in range(d):
+                moment[f] += y * x[f]
+    ridge.count[g] += 1
+    ridge.age[g] += 1
+
+
+@kernel
+def settle(ridge: Ridge, g: int) -> None:
+    """Finish a round of observations: weights from the inverse, and the inverse if it is old."""
+    if ridge.age[g] >= RENEW:
+        renew(ridge, g)
+    else:
+        linear.times(ridge.inverse[g], ridge.moment[g], ridge.weights[g])
+
+
+@kernel
+def add(ridge: Ridge, g: int, gram: Floats, moment: Floats, count: int, sign: float) -> None:
+    """Add (or with ``sign`` -1 take away) statistics; the caller renews the model."""
+    ridge.gram[g] += sign * gram
+    ridge.moment[g] += sign * moment
+    ridge.count[g] += np.int64(sign) * count
+    ridge.version[g] += 1

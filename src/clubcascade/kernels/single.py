@@ -1,0 +1,27 @@
+"""Single library calls through the same words as the simulation's loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clubcascade.core import Floats, Ints
+from clubcascade.kernels import stubs
+from clubcascade.kernels.jit import kernel
+
+
+@kernel
+def rank_catalog(state: Any, node: int, shelf: Any, rows: Ints, scores: Floats) -> None:
+    """Rank a catalogue."""
+    stubs.rank_catalog(state, node, shelf, rows, scores)
+
+
+@kernel
+def rank_items(state: Any, node: int, items: Floats, rows: Ints, scores: Floats) -> None:
+    """Rank loose items."""
+    stubs.rank_items(state, node, items, rows, scores)
+
+
+@kernel
+def learn(state: Any, node: int, features: Any, rows: Ints, examined: int, rewards: Floats) -> None:
+    """Learn from one list."""
+    stubs.learn(state, node, features, rows, examined, rewards)

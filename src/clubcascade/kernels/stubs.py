@@ -1,0 +1,32 @@
+"""What every compiled policy state answers. The bodies are given per type of state.
+
+``play.play`` and the library calls go through these four words, so each algorithm exists once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clubcascade.core import Floats, Ints
+
+
+def rank_catalog(state: Any, node: int, shelf: Any, rows: Ints, scores: Floats) -> None:
+    """Fill ``rows`` with the best rows of a catalogue for ``node``, best first."""
+    raise NotImplementedError
+
+
+def rank_items(state: Any, node: int, items: Floats, rows: Ints, scores: Floats) -> None:
+    """Fill ``rows`` with the best rows of a matrix of items for ``node``, best first."""
+    raise NotImplementedError
+
+
+def learn(
+    state: Any, node: int, features: Floats, rows: Ints, examined: int, rewards: Floats
+) -> None:
+    """Learn from the first ``examined`` of the shown ``rows`` of ``features``."""
+    raise NotImplementedError
+
+
+def count_clusters(state: Any) -> int:
+    """Return the number of clusters of users."""
+    raise NotImplementedError

@@ -1,0 +1,77 @@
+"""One ridge model for all users, explored by Thompson sampling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.experimental import structref
+
+from clubcascade.core import Floats
+from clubcascade.kernels import linear, luck, ranking
+from clubcascade.kernels import ridge as models
+from clubcascade.kernels.jit import Struct, answer, kernel
+from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
+
+
+@structref.register
+class ThompsonType(Struct):
+    """Type of :class:`Thompson`."""
+
+
+class Thompson(structref.StructRefProxy):  # type: ignore[misc]
+    """One model, the scale of its draws, and the place in the stream of draws.
+
+    ``rule`` = [scale]; ``tally`` = [draws]; ``key`` = the key of the draws.
+    """
+
+
+structref.define_proxy(Thompson, ThompsonType, ["ridge", "rule", "tally", "key"])
+
+
+@kernel
+def make(ridge: Any, rule: Floats, tally: Any, key: Any) -> Thompson:
+    """Bind arrays into one structure that the kernels take."""
+    return Thompson(ridge, rule, tally, key)
+
+
+@kernel
+def draw(state: Thompson) -> Floats:
+    """Draw weights from the posterior: mean plus ``scale R^-1 z`` where ``M = R' R``."""
+    ridge = state.ridge
+    d = ridge.moment.shape[1]
+    upper = np.empty((d, d))
+    linear.unpack(ridge.gram[0], ridge.reg[0], upper)
+    linear.factor(upper)
+    weights = np.empty(d)
+    for f in range(d - 1, -1, -1):
+        total = luck.normal(state.key[0], state.tally[0], f)
+        for g in range(f + 1, d):
+            total -= upper[f, g] * weights[g]
+        weights[f] = total / upper[f, f]
+    for f in range(d):
+        weights[f] = ridge.weights[0, f] + state.rule[0] * weights[f]
+    state.tally[0] += 1
+    return weights
+
+
+@answer(rank_catalog, ThompsonType)
+def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
+    ranking.rank_means(draw(state), shelf.features, rows, scores)
+
+
+@answer(rank_items, ThompsonType)
+def _rank_items(state: Any, node: Any, items: Any, rows: Any, scores: Any) -> None:
+    ranking.rank_means(draw(state), items, rows, scores)
+
+
+@answer(learn, ThompsonType)
+def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
+    for p in range(examined):
+        models.observe(state.ridge, 0, features[rows[p]], rewards[p])
+    models.settle(state.ridge, 0)
+
+
+@answer(count_clusters, ThompsonType)
+def _count_clusters(state: Any) -> Any:
+    return 1

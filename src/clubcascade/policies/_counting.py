@@ -1,0 +1,113 @@
+"""Policies that count looks and clicks per item of a catalogue, without features."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from clubcascade.core import Catalog, Floats, Ints, Items, Shown, Slate
+from clubcascade.errors import InvalidItems
+from clubcascade.kernels import counting as kernels
+from clubcascade.kernels import single
+from clubcascade.policies._compiled import CompiledPolicy
+
+
+class CountingPolicy(CompiledPolicy):
+    """Items are known by their ids in the catalogue, so a changed catalogue keeps its counts."""
+
+    kind: ClassVar[int]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_features = None
+        self._slots: dict[Hashable, int] = {}
+        self._slots_of: WeakKeyDictionary[Catalog, Ints] = WeakKeyDictionary()
+        self._tally = np.array([0, self.kind])
+        self._reserve(8)
+
+    def _reserve(self, capacity: int) -> None:
+        seen, clicked = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
+        n = len(getattr(self, "_seen", ()))
+        if n:
+            seen[:n], clicked[:n] = self._seen, self._clicked
+        self._seen, self._clicked = seen, clicked
+        self.compiled = kernels.make(seen, clicked, self._tally)
+
+    def lessons(self, catalog: Catalog) -> Any:
+        """Return the number of each item of the catalogue in the counts."""
+        slots = self._slots_of.get(catalog)
+        if slots is None:
+            for name in catalog.ids:
+                self._slots.setdefault(name, len(self._slots))
+            slots = np.array([self._slots[name] for name in catalog.ids], np.int64)
+            self._slots_of[catalog] = slots
+            if len(self._slots) > len(self._seen):
+                self._reserve(2 * len(self._slots))
+        return slots
+
+    def shelf(self, catalog: Catalog, k: int) -> Any:
+        """Return the same as :meth:`lessons`."""
+        return self.lessons(catalog)
+
+    def scores(self, user: Hashable, items: Items) -> Floats:
+        """Return the upper confidence bound of every item, capped at 1."""
+        self.number(user)
+        catalog = self._read_items(items)
+        with self._lock:
+            slots = self.lessons(catalog)
+            bounds = [kernels.index(self.compiled, slot) for slot in slots]
+        return np.minimum(np.array(bounds), 1.0)
+
+    def _read_items(self, items: Items) -> Catalog:
+        if not isinstance(items, Catalog):
+            raise InvalidItems(
+                f"items must be a clubcascade.Catalog for {type(self).__name__}, which knows "
+                f"items by their ids and not by features, got {type(items).__name__}"
+            )
+        return items
+
+    def _read_shown(self, shown: Shown) -> tuple[Any, Ints]:
+        if not isinstance(shown, Slate):
+            raise InvalidItems(
+                f"shown must be catalog[ranking] for {type(self).__name__}, which knows items by "
+                f"their ids and not by features, got {type(shown).__name__}"
+            )
+        return super()._read_shown(shown)
+
+    def clusters(self) -> list[set[Hashable]]:
+        """Return one set of all users met."""
+        return [set(self._numbers)] if self._numbers else []
+
+    def _join(self, user: Hashable) -> int:
+        self._numbers[user] = len(self._numbers)
+        return self._numbers[user]
+
+    def _rank_stranger(
+        self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
+    ) -> None:
+        assert isinstance(items, Catalog)
+        shelf = self.shelf(items, len(rows))
+        single.rank_catalog(self.compiled, 0, shelf, rows, scores)
+
+    def state(self) -> dict[str, Any]:
+        """Return all that was learned: arrays (copies) and plain values."""
+        with self._lock:
+            n = len(self._slots)
+            return {
+                "users": list(self._numbers),
+                "items": list(self._slots),
+                "seen": self._seen[:n].copy(),
+                "clicked": self._clicked[:n].copy(),
+                "tally": self._tally.copy(),
+            }
+
+    def _take(self, state: dict[str, Any]) -> None:
+        n = len(state["items"])
+        self._reserve(n + 8)
+        self._seen[:n], self._clicked[:n] = state["seen"], state["clicked"]
+        self._tally[:] = state["tally"]
+        self._slots = {name: slot for slot, name in enumerate(state["items"])}
+        self._numbers = {user: number for number, user in enumerate(state["users"])}

@@ -1,0 +1,90 @@
+"""Ridge policies over a partition of the users that does not change."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from clubcascade.core import Floats, Ints
+from clubcascade.kernels import grouped as kernels
+from clubcascade.policies._models import Models
+from clubcascade.policies._ridge_policy import RidgePolicy
+
+
+class GroupedPolicy(RidgePolicy):
+    """The model of a user is known when the user joins; subclasses say which one it is."""
+
+    def __init__(self, n_features: int, reg: float, rule: tuple[float, float, float]) -> None:
+        super().__init__()
+        self.n_features = n_features
+        self._models = Models(n_features, reg, capacity=1)
+        self._group = np.zeros(8, np.int64)
+        self._tally = np.zeros(1, np.int64)
+        self._rule_array = np.array(rule)
+        self._bind()
+
+    def _bind(self) -> None:
+        self.compiled = kernels.make(
+            self._models.struct, self._group, self._rule_array, self._tally
+        )
+
+    @abstractmethod
+    def _group_of(self, user: Hashable) -> int:
+        """Return the model of a user; a number that was never given opens a new model."""
+
+    @property
+    def _rule(self) -> Floats:
+        return self._rule_array
+
+    def _model_labels(self) -> Ints:
+        return self._group[: len(self._numbers)]
+
+    def _model_of(self, user: Hashable) -> tuple[Models, int]:
+        g = self._group_of(user)
+        if g < self._tally[0]:
+            return self._models, g
+        empty = Models(self.n_features, self._models.reg, capacity=1)
+        empty.clear(0)
+        return empty, 0
+
+    def _open(self, g: int) -> None:
+        if g < self._tally[0]:
+            return
+        if g >= self._models.capacity:
+            self._models.reserve(max(2 * self._models.capacity, g + 1))
+        self._models.clear(g)
+        self._tally[0] = g + 1
+        self._bind()
+
+    def _join(self, user: Hashable) -> int:
+        number = len(self._numbers)
+        if number == len(self._group):
+            self._group = np.append(self._group, np.zeros(number, np.int64))
+            self._bind()
+        g = self._group_of(user)
+        self._open(g)
+        self._group[number] = g
+        self._numbers[user] = number
+        return number
+
+    def state(self) -> dict[str, Any]:
+        """Return all that was learned: arrays (copies) and plain values."""
+        with self._lock:
+            n = len(self._numbers)
+            models = self._models.state(int(self._tally[0]))
+            return {"users": list(self._numbers), "group": self._group[:n].copy(), **models}
+
+    def _take(self, state: dict[str, Any]) -> None:
+        n_models = len(state["model_gram"])
+        if n_models:
+            self._models.reserve(n_models)
+            self._models.load_state(state)
+        self._tally[0] = n_models
+        self._group = np.append(state["group"], np.zeros(8, np.int64))
+        self._numbers = {user: number for number, user in enumerate(state["users"])}
+        if len(self._numbers) != len(state["group"]):
+            raise ValueError("users and group differ in length")
+        self._bind()

@@ -1,0 +1,99 @@
+"""The arrays of many ridge models, with room to grow and a state that can be saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade.kernels import ridge as kernels
+
+_SAVED = ("gram", "inverse", "moment", "weights", "count", "log_det", "age", "drift", "version")
+
+
+def packed_size(d: int) -> int:
+    """Numbers in the packed upper triangle of a d x d matrix."""
+    return d * (d + 1) // 2
+
+
+class Models:
+    """Ridge models 0, 1, ... over ``d`` features; new ones have seen nothing."""
+
+    def __init__(self, d: int, reg: float, capacity: int) -> None:
+        self.d = d
+        self.reg = reg
+        self.capacity = 0
+        self.arrays: dict[str, npt.NDArray[Any]] = {}
+        self.reserve(capacity)
+
+    def reserve(self, capacity: int) -> None:
+        """Make room for ``capacity`` models; those beyond the old room are :func:`clear`."""
+        d, old, kept = self.d, self.arrays, self.capacity
+        shapes: dict[str, tuple[int, ...]] = {
+            "gram": (packed_size(d),),
+            "inverse": (d, d),
+            "moment": (d,),
+            "weights": (d,),
+        }
+        # zeros are pages that the machine gives only when they are first written
+        self.arrays = {name: np.zeros((capacity, *shape)) for name, shape in shapes.items()}
+        self.arrays |= {name: np.zeros(capacity) for name in ("log_det", "drift")}
+        self.arrays |= {name: np.zeros(capacity, np.int64) for name in ("count", "age", "version")}
+        for name, value in old.items():
+            if name in _SAVED:
+                self.arrays[name][:kept] = value[:kept]
+        self.arrays |= {
+            "reg": np.array([self.reg]),
+            "work": np.zeros((1, d)),
+            "matrix": np.zeros((d, d)),
+        }
+        self.capacity = capacity
+        self.bind()
+
+    def bind(self) -> None:
+        """Bind the arrays into the structure that the kernels take."""
+        self.struct = kernels.make(*(self.arrays[name] for name in kernels.FIELDS))
+
+    def clear(self, g: int) -> None:
+        """Make model ``g`` one that has seen nothing."""
+        kernels.clear(self.struct, g)
+
+    def renew(self, g: int) -> None:
+        """Compute model ``g`` anew from its statistics."""
+        kernels.renew(self.struct, g)
+
+    def merge(self, into: int, others: list[int]) -> None:
+        """Add the statistics of ``others`` to model ``into``."""
+        if not others:
+            return
+        a = self.arrays
+        for g in others:
+            kernels.add(self.struct, into, a["gram"][g], a["moment"][g], a["count"][g], 1.0)
+        self.renew(into)
+
+    def gram(self, g: int) -> npt.NDArray[np.float64]:
+        """Return the Gram matrix of model ``g``, without ridge, as a full matrix."""
+        return unpacked(self.arrays["gram"][g], self.d)
+
+    def state(self, n: int) -> dict[str, npt.NDArray[Any]]:
+        """Return copies of the arrays of the first ``n`` models."""
+        return {f"model_{name}": self.arrays[name][:n].copy() for name in _SAVED}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take over what :meth:`state` returned."""
+        n = len(state["model_gram"])
+        for name in _SAVED:
+            self.arrays[name][:n] = state[f"model_{name}"]
+
+
+def unpacked(packed: npt.NDArray[np.float64], d: int) -> npt.NDArray[np.float64]:
+    """Return the full symmetric matrix of a packed upper triangle.
+
+    >>> unpacked(np.array([1.0, 2.0, 3.0]), 2)
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    full = np.zeros((d, d))
+    full[np.triu_indices(d)] = packed
+    return full + np.triu(full, 1).T

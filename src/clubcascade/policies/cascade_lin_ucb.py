@@ -1,0 +1,56 @@
+"""CascadeLinUCB: one linear model for all users, in its own parametrisation."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Self
+
+from clubcascade import validation
+from clubcascade.policies._grouped import GroupedPolicy
+
+
+class CascadeLinUCB(GroupedPolicy):
+    """CascadeLinUCB: ``M = I + X'X / sigma^2``, score ``theta.x + c sqrt(x' M^-1 x)``.
+
+    This is the ridge model with ``reg = sigma^2`` and the bonus ``c sigma``; the package computes
+    it so.
+
+    Parameters
+    ----------
+    n_features
+        Number of features of an item.
+    sigma
+        Learning rate: the standard deviation that the model ascribes to a click.
+    c
+        Degree of optimism.
+
+    References
+    ----------
+    Zong, Ni, Sung, Ke, Wen and Kveton, "Cascading bandits for large-scale recommendation
+    problems", UAI 2016, Algorithm 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy = CascadeLinUCB(n_features=2, c=0.1)
+    >>> items = np.eye(2)
+    >>> policy.update("alice", items[[1, 0]], click=0)
+    >>> policy.recommend("bob", items, k=1)
+    array([1])
+    """
+
+    def __init__(self, *, n_features: int, sigma: float = 1.0, c: float = 1.0) -> None:
+        n_features = validation.whole("n_features", n_features, low=1)
+        self.sigma = validation.number("sigma", sigma, low=0, open_low=True)
+        self.c = validation.number("c", c, low=0)
+        super().__init__(n_features, self.sigma**2, (self.c * self.sigma, 0.0, 1.0))
+        self._open(0)
+
+    def _group_of(self, user: Hashable) -> int:
+        return 0
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        """Yield two scales of the learning rate."""
+        yield cls(n_features=3)
+        yield cls(n_features=3, sigma=0.5, c=0.3)

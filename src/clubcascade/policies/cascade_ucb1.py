@@ -1,0 +1,42 @@
+"""CascadeUCB1: counts per item, no features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+from clubcascade.kernels.counting import UCB1
+from clubcascade.policies._counting import CountingPolicy
+
+
+class CascadeUCB1(CountingPolicy):
+    """CascadeUCB1: click rate plus ``sqrt(1.5 ln t / looks)`` per item of a catalogue.
+
+    All users are one. An item never looked at comes first (the paper assumes one look at each
+    item before the start). Takes a :class:`clubcascade.Catalog` only: items are known by id.
+
+    References
+    ----------
+    Kveton, Szepesvári, Wen and Ashkan, "Cascading bandits: learning to rank in the cascade
+    model", ICML 2015, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clubcascade import Catalog
+    >>> catalog = Catalog(np.eye(3))
+    >>> policy = CascadeUCB1()
+    >>> policy.update("alice", catalog[[2, 0]], click=0)
+    >>> policy.recommend("alice", catalog, k=3)
+    array([0, 1, 2])
+    """
+
+    kind = UCB1
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        """Yield one policy."""
+        yield cls()

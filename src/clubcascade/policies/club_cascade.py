@@ -1,0 +1,369 @@
+"""CLUB-cascade: Algorithm 1 of the paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from clubcascade import theory, validation
+from clubcascade.core import Catalog, Floats, Ints
+from clubcascade.errors import InvalidArgument
+from clubcascade.graph import Complete, ErdosRenyi, Start, UserGraph
+from clubcascade.kernels import club as kernels
+from clubcascade.kernels import linear
+from clubcascade.policies._models import Models, packed_size, unpacked
+from clubcascade.policies._ridge_policy import RidgePolicy
+from clubcascade.policies._seeds import key_of
+
+_ROWS = ("gram", "moment", "weights", "count", "radius")
+
+
+class ClubCascade(RidgePolicy):
+    """CLUB-cascade: users start in one graph, and edges between unlike users fall away.
+
+    Every connected component of the graph is served by one linear model. After each round the
+    user's own weights are compared with those of its neighbours, and an edge goes when they
+    differ by at least ``alpha`` times the sum of their confidence radii.
+
+    Parameters
+    ----------
+    n_features
+        Number of features of an item.
+    users
+        Users known beforehand; others join at their first ``update``, linked with the users
+        present as the start says.
+    alpha
+        Edge-deletion constant, 0 to infinity; 2 unless ``item_eigenvalue`` names the theorem's.
+    beta
+        Exploration constant; 1 unless ``horizon`` and ``n_clusters`` name the theorem's.
+    reg
+        Ridge constant; the theorem wants at least k.
+    start
+        ``"complete"`` as printed, or ``"random"`` (Erdős-Rényi) with ``edge_probability``, or
+        with the probability of the paper's discussion by naming ``n_clusters`` and
+        ``smallest_share`` (every true cluster has at least ``smallest_share * u / n_clusters``
+        users) for ``users`` known beforehand.
+    edge_probability
+        Probability of each edge of a random start.
+    smallest_share, delta
+        See ``start``; ``delta`` is the probability with which a true cluster may start in pieces.
+    horizon, n_clusters, item_eigenvalue
+        Take ``beta`` (horizon, n_clusters) and ``alpha`` (item_eigenvalue) from Theorem 1.
+    variant
+        ``"paper"``, or ``"code2017"`` for what the public code of 2017 does instead: the
+        threshold ``sqrt(1 + ln(1 + T)) / (1 + T)``, alpha ``8 sqrt(d)``, a constant bias feature,
+        and each bonus multiplied by a uniform random number. (Its ridge constant is k; the
+        default 4 is the k of its experiments.)
+    seed
+        Seed of the random start and of the 2017 variant's draws.
+
+    References
+    ----------
+    Li, "Online clustering of contextual cascading bandits", AAAI 2018, Algorithm 1: lines 5-7 are
+    ``recommend``, lines 8-10 ``update``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy = ClubCascade(n_features=2, users=["alice", "bob"], alpha=0.3, reg=1.0)
+    >>> items = np.eye(2)
+    >>> for _ in range(20):
+    ...     policy.update("alice", items[[0, 1]], click=0)
+    ...     policy.update("bob", items[[1, 0]], click=0)
+    >>> policy.recommend("alice", items, k=1), policy.recommend("bob", items, k=1)
+    (array([0]), array([1]))
+    >>> policy.clusters()
+    [{'alice'}, {'bob'}]
+    """
+
+    def __init__(
+        self,
+        *,
+        n_features: int,
+        users: Iterable[Hashable] | None = None,
+        alpha: float | None = None,
+        beta: float | None = None,
+        reg: float = 4.0,
+        start: Literal["complete", "random"] = "complete",
+        edge_probability: float | None = None,
+        smallest_share: float | None = None,
+        delta: float = 0.1,
+        horizon: int | None = None,
+        n_clusters: int | None = None,
+        item_eigenvalue: float | None = None,
+        variant: Literal["paper", "code2017"] = "paper",
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self.n_features = validation.whole("n_features", n_features, low=1)
+        known = [] if users is None else list(users)
+        self.reg = validation.number("reg", reg, low=0, open_low=True)
+        self.start: Literal["complete", "random"] = validation.choice(
+            "start", start, ("complete", "random")
+        )
+        self.variant: Literal["paper", "code2017"] = validation.choice(
+            "variant", variant, ("paper", "code2017")
+        )
+        self.seed = validation.whole("seed", seed, low=0)
+        self.delta = validation.number("delta", delta, low=0, open_low=True, high=1)
+        self.horizon, self.n_clusters = horizon, n_clusters
+        self.item_eigenvalue, self.smallest_share = item_eigenvalue, smallest_share
+        self._given = {
+            "users": users if isinstance(users, range) or users is None else known,
+            "alpha": alpha,
+            "beta": beta,
+            "edge_probability": edge_probability,
+        }
+        self.alpha = self._read_alpha(alpha)
+        self.beta = self._read_beta(beta)
+        self.edge_probability = self._read_probability(edge_probability, len(known))
+        self._numbers = {user: number for number, user in enumerate(known)}
+        if len(self._numbers) != len(known):
+            raise InvalidArgument(
+                f"users must be distinct, got {len(known)} of whom {len(self._numbers)} differ"
+            )
+        self._allocate(UserGraph(self._start(), len(known)))
+        for g in range(self._graph.n_components):
+            self._models.clear(g)
+
+    # -- parameters ----------------------------------------------------------------------------
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor's arguments, as they were given."""
+        return super().params | self._given
+
+    def _read_alpha(self, alpha: float | None) -> float:
+        if alpha is not None and self.item_eigenvalue is not None:
+            raise InvalidArgument(
+                f"alpha must be left out when item_eigenvalue names the theorem's, got {alpha!r}"
+            )
+        if alpha is not None:
+            return validation.number("alpha", alpha, low=0, infinite=True)
+        if self.item_eigenvalue is not None:
+            return theory.alpha(self.n_features, self.item_eigenvalue)
+        return 8.0 * math.sqrt(self.n_features) if self.variant == "code2017" else 2.0
+
+    def _read_beta(self, beta: float | None) -> float:
+        if beta is not None and self.horizon is not None:
+            raise InvalidArgument(
+                f"beta must be left out when horizon names the theorem's, got {beta!r}"
+            )
+        if beta is not None:
+            return validation.number("beta", beta, low=0)
+        if self.horizon is None:
+            return 1.0
+        if self.n_clusters is None:
+            raise InvalidArgument("n_clusters must be named with horizon, got None")
+        return theory.beta(self.n_features, self.horizon, self.n_clusters, self.reg)
+
+    def _read_probability(self, p: float | None, n_users: int) -> float | None:
+        if self.start == "complete":
+            if p is not None:
+                raise InvalidArgument(
+                    f"edge_probability must be left out of a complete start, got {p!r}; use "
+                    f'start="random"'
+                )
+            return None
+        if p is not None:
+            return validation.number("edge_probability", p, low=0, high=1)
+        if self.n_clusters is None or self.smallest_share is None or n_users == 0:
+            raise InvalidArgument(
+                "edge_probability must be in [0, 1] for a random start, or users, n_clusters and "
+                "smallest_share must be named to take it from the paper, got none of them whole"
+            )
+        return theory.edge_probability(n_users, self.n_clusters, self.smallest_share, self.delta)
+
+    def _start(self) -> Start:
+        if self.edge_probability is None:
+            return Complete()
+        return ErdosRenyi(self.edge_probability, int(key_of(self.seed, "graph")[0]))
+
+    # -- arrays --------------------------------------------------------------------------------
+
+    @property
+    def _inner(self) -> int:
+        """Features as the kernels know them: the 2017 code has a bias column."""
+        return self.n_features + (self.variant == "code2017")
+
+    def _allocate(self, graph: UserGraph) -> None:
+        d, n = self._inner, graph.capacity
+        self._graph = graph
+        self._models = Models(d, self.reg, n)
+        self._rows: dict[str, Any] = {
+            "gram": np.zeros((n, packed_size(d))),
+            "moment": np.zeros((n, d)),
+            "weights": np.zeros((n, d)),
+            "count": np.zeros(n, np.int64),
+            "radius": np.zeros(n),
+        }
+        self._row = np.full(n, -1, np.int64)
+        code2017 = float(self.variant == "code2017")
+        self._constants = np.array([self.alpha, self.beta, code2017])
+        self._tally = np.array([0, graph.n_components, 0])
+        self._bind()
+
+    def _grow(self) -> None:
+        n, old_rows, old_row = self._graph.capacity, self._rows, self._row
+        self._rows = {
+            name: np.zeros((n, *value.shape[1:]), value.dtype) for name, value in old_rows.items()
+        }
+        used = int(self._tally[0])
+        for name, value in old_rows.items():
+            self._rows[name][:used] = value[:used]
+        self._row = np.full(n, -1, np.int64)
+        self._row[: len(old_row)] = old_row
+        self._models.reserve(n)
+
+    def _bind(self) -> None:
+        n = self._graph.capacity
+        self.compiled = kernels.make(
+            self._models.struct,
+            self._graph.struct,
+            self._row,
+            *(self._rows[name] for name in _ROWS),
+            self._constants,
+            self._tally,
+            key_of(self.seed, "draws"),
+            np.zeros(n, np.int64),
+            np.zeros(n, np.int64),
+        )
+
+    # -- users ---------------------------------------------------------------------------------
+
+    def _join(self, user: Hashable) -> int:
+        number, label, merged = self._graph.join()
+        if self._graph.capacity > len(self._row):
+            self._grow()
+        self._bind()
+        if self._graph.arrays["size"][label] == 1:
+            self._models.clear(label)
+        self._models.merge(label, merged)
+        self._tally[1] = self._graph.n_components
+        self._numbers[user] = number
+        return number
+
+    def _model_of(self, user: Hashable) -> tuple[Models, int]:
+        labels = self._graph.arrays["label"]
+        number = self._numbers.get(user, -1)
+        if number >= 0:
+            return self._models, int(labels[number])
+        found = np.unique(labels[self._graph.links_of_newcomer()])
+        if len(found) == 1:
+            return self._models, int(found[0])
+        guest = Models(self._inner, self.reg, capacity=1)
+        guest.clear(0)
+        for name in ("gram", "moment", "count"):
+            guest.arrays[name][0] = self._models.arrays[name][found].sum(axis=0)
+        guest.renew(0)
+        return guest, 0
+
+    def _rank_stranger(
+        self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
+    ) -> None:
+        if self.variant == "paper":
+            super()._rank_stranger(user, items, rows, scores)
+            return
+        models, g = self._model_of(user)
+        loose = self.lessons(items) if isinstance(items, Catalog) else self.padded(items)
+        kernels.rank_shaken(self.compiled, models.struct, g, loose, rows, scores)
+
+    # -- answers -------------------------------------------------------------------------------
+
+    @property
+    def _rule(self) -> Floats:
+        return np.array([self.beta, 0.0, 1.0])
+
+    def _model_labels(self) -> Ints:
+        return self._graph.labels()
+
+    def padded(self, items: Floats) -> Floats:
+        """Return the items as the kernels know them, with the 2017 code's bias column in front."""
+        if self.variant == "paper":
+            return items
+        return np.column_stack([np.ones(len(items)), items])
+
+    def user_weights(self, user: Hashable) -> Floats:
+        """Return the weights learned from this user alone (theta_i)."""
+        gram, moment, _ = self.statistics(user)
+        with self._lock:
+            packed = gram[np.triu_indices(self._inner)]
+            work, out = np.empty_like(gram), np.empty_like(moment)
+            linear.ridge_weights(packed, moment, self.reg, work, out)
+        return out
+
+    def statistics(self, user: Hashable) -> tuple[Floats, Floats, int]:
+        """Return the user's own (gram, moment, count); no ridge term inside ``gram``."""
+        number = self._known(user)
+        with self._lock:
+            row = self._row[number]
+            if row < 0:
+                return np.zeros((self._inner, self._inner)), np.zeros(self._inner), 0
+            gram = unpacked(self._rows["gram"][row], self._inner)
+            return gram, np.array(self._rows["moment"][row]), int(self._rows["count"][row])
+
+    @property
+    def graph(self) -> ClubGraph:
+        """The graph over the users, by their ids; a look, not a handle."""
+        return ClubGraph(self._graph, self.users)
+
+    def state(self) -> dict[str, Any]:
+        """Return all that was learned: arrays (copies) and plain values."""
+        with self._lock:
+            used = int(self._tally[0])
+            n_labels = int(self._graph.arrays["tally"][0])
+            return {
+                "users": list(self._numbers),
+                "row": self._row[: self._graph.n].copy(),
+                "tally": self._tally.copy(),
+                **{f"user_{name}": self._rows[name][:used].copy() for name in _ROWS},
+                **{f"graph_{name}": value for name, value in self._graph.state().items()},
+                **self._models.state(n_labels),
+            }
+
+    def _take(self, state: dict[str, Any]) -> None:
+        parts = {
+            name.removeprefix("graph_"): value
+            for name, value in state.items()
+            if name.startswith("graph_")
+        }
+        users = list(state["users"])
+        if len(users) != len(parts["label"]):
+            raise ValueError("users and graph differ in length")
+        self._allocate(UserGraph.from_state(self._start(), parts))
+        self._models.load_state(state)
+        for name in _ROWS:
+            rows = state[f"user_{name}"]
+            self._rows[name][: len(rows)] = rows
+        self._row[: len(users)] = state["row"]
+        self._tally[:] = state["tally"]
+        self._numbers = {user: number for number, user in enumerate(users)}
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        """Yield complete and random starts, early and late users, slow and quick splits."""
+        yield cls(n_features=3, users=range(6), alpha=0.4, beta=0.5, reg=1.0)
+        yield cls(n_features=3, alpha=0.5, beta=0.5, reg=1.0)
+        yield cls(
+            n_features=3, users=range(4), alpha=0.5, start="random", edge_probability=0.6, seed=5
+        )
+        yield cls(n_features=3, alpha=0.2, variant="code2017", seed=3)
+
+
+class ClubGraph:
+    """The users' graph in the users' own ids."""
+
+    def __init__(self, graph: UserGraph, users: list[Hashable]) -> None:
+        self._graph = graph
+        self._users = users
+
+    def edges(self) -> list[tuple[Hashable, Hashable]]:
+        """Return every edge once."""
+        return [(self._users[i], self._users[other]) for i, other in self._graph.edges()]
+
+    def links_of_newcomer(self) -> list[Hashable]:
+        """Return the users that the next user to join will be linked with."""
+        return [self._users[i] for i in self._graph.links_of_newcomer()]

@@ -1,0 +1,94 @@
+"""Known clusters: one linear model per true cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from clubcascade import validation
+from clubcascade.errors import InvalidArgument, UnknownUser
+from clubcascade.policies._grouped import GroupedPolicy
+
+
+class KnownClusters(GroupedPolicy):
+    """A linear model per cluster of a partition that is given: what perfect clustering would do.
+
+    Parameters
+    ----------
+    n_features
+        Number of features of an item.
+    partition
+        The clusters as a list of sets of users, a mapping user -> label, or an array with the
+        label of users 0, 1, ...
+    beta
+        Exploration constant.
+    reg
+        Ridge constant.
+
+    References
+    ----------
+    Li, "Online clustering of contextual cascading bandits", AAAI 2018, "Discussions": with known
+    clusters the problem is m independent linear cascading bandits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy = KnownClusters(n_features=2, partition=[{"alice", "bob"}, {"carol"}], beta=0.1)
+    >>> items = np.eye(2)
+    >>> policy.update("alice", items[[1, 0]], click=0)
+    >>> policy.recommend("bob", items, k=1), policy.recommend("carol", items, k=1)
+    (array([1]), array([0]))
+    """
+
+    def __init__(
+        self,
+        *,
+        n_features: int,
+        partition: Iterable[Collection[Hashable]] | Mapping[Hashable, Any],
+        beta: float = 1.0,
+        reg: float = 4.0,
+    ) -> None:
+        n_features = validation.whole("n_features", n_features, low=1)
+        self.partition = partition
+        self.beta = validation.number("beta", beta, low=0)
+        self.reg = validation.number("reg", reg, low=0, open_low=True)
+        self._cluster = _read_partition(partition)
+        super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0))
+        for g in range(len(set(self._cluster.values()))):
+            self._open(g)
+        for user in self._cluster:
+            self._join(user)
+
+    def _group_of(self, user: Hashable) -> int:
+        try:
+            return self._cluster[user]
+        except KeyError:
+            raise UnknownUser(
+                f"user must be in the partition, which names {len(self._cluster)} users, "
+                f"got {user!r}"
+            ) from None
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        """Yield a partition of the users that the checks play with."""
+        yield cls(n_features=3, partition={user: user % 2 for user in range(12)})
+
+
+def _read_partition(partition: Any) -> dict[Hashable, int]:
+    if isinstance(partition, Mapping):
+        labelled = list(partition.items())
+    elif isinstance(partition, np.ndarray) or all(np.isscalar(part) for part in partition):
+        labelled = list(enumerate(np.asarray(partition).tolist()))
+    else:
+        labelled = [(user, g) for g, users in enumerate(partition) for user in users]
+    numbers: dict[Any, int] = {}
+    cluster: dict[Hashable, int] = {}
+    for user, label in labelled:
+        if user in cluster:
+            raise InvalidArgument(f"partition must name each user once, got {user!r} twice")
+        cluster[user] = numbers.setdefault(label, len(numbers))
+    if not cluster:
+        raise InvalidArgument("partition must name at least one user, got none")
+    return cluster

@@ -1,0 +1,24 @@
+"""Reports: a result folder becomes figures. Reads files only, never policies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clubcascade.experiment.lazy import doors
+
+if TYPE_CHECKING:
+    from clubcascade.report.curves import Curve, curves_of
+    from clubcascade.report.figures import FIGURES, figure1_synthetic, save_figures
+
+__all__ = ["FIGURES", "Curve", "curves_of", "figure1_synthetic", "save_figures"]
+
+__getattr__ = doors(
+    __name__,
+    {
+        "FIGURES": "figures",
+        "Curve": "curves",
+        "curves_of": "curves",
+        "figure1_synthetic": "figures",
+        "save_figures": "figures",
+    },
+)

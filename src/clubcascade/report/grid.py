@@ -1,0 +1,81 @@
+"""A figure of panels: one measure, one panel per environment, one legend for all."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+
+from clubcascade.experiment.config import Experiment
+from clubcascade.experiment.results import Results
+from clubcascade.report.curves import curves_of
+from clubcascade.report.panels import draw_panel
+from clubcascade.report.style import INK, SETTINGS, LineStyle, line_style
+
+ORACLE = LineStyle(INK, (0, (1, 2)), 1.0)
+
+
+def panel_grid(results: Results, *, measure: str, ylabel: str, oracle: bool = False) -> Figure:
+    """Draw one measure of all policies, one panel per environment.
+
+    Parameters
+    ----------
+    results
+        What a result folder holds.
+    measure
+        What the vertical axis shows, a column of the results.
+    ylabel
+        Its name for people.
+    oracle
+        Draw the line of a policy that knows the truth, at 0.
+    """
+    experiment = results.experiment
+    styles = {c.label: line_style(i) for i, c in enumerate(experiment.policies)}
+    curves = curves_of(results, measure)
+    with mpl.rc_context(SETTINGS):
+        figure, grid = _empty(experiment)
+        for axes, panel in zip(grid, experiment.panels, strict=True):
+            here = {label: curves.get((panel.title, label)) for label in styles}
+            known = {label: curve for label, curve in here.items() if curve is not None}
+            draw_panel(axes, panel.title, known, styles, ylabel=ylabel)
+            if oracle:
+                axes.axhline(0, color=ORACLE.colour, linestyle=ORACLE.dash, linewidth=ORACLE.width)
+        _write_legend(figure, experiment, styles | ({"oracle": ORACLE} if oracle else {}))
+    return figure
+
+
+def _empty(experiment: Experiment) -> tuple[Figure, list[Axes]]:
+    n = len(experiment.panels)
+    columns = min(2, n)
+    rows = math.ceil(n / columns)
+    layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08)
+    figure = Figure(figsize=(5.4 * columns, 3.4 * rows + 1.3), layout=layout)
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for unused in axes[n:]:
+        unused.remove()
+    number = f"Figure {experiment.figure}: " if experiment.figure is not None else ""
+    figure.suptitle(f"{number}{experiment.title}", color=INK, fontsize=12.5)
+    return figure, axes[:n]
+
+
+def _write_legend(figure: Figure, experiment: Experiment, styles: dict[str, LineStyle]) -> None:
+    runs = len(experiment.seeds)
+    what = f"mean of {runs} runs, band: 95% interval" if runs > 1 else "one run"
+    lines = [
+        Line2D([], [], color=style.colour, linestyle=style.dash, linewidth=style.width)
+        for style in styles.values()
+    ]
+    figure.legend(
+        lines,
+        list(styles),
+        loc="outside lower center",
+        title=f"{what}; at the end of a line its last value, ↑ where it leaves the panel",
+        title_fontsize=8.5,
+        ncols=min(4, len(styles)),
+        handlelength=3.2,
+        columnspacing=1.8,
+    )

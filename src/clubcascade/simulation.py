@@ -1,0 +1,295 @@
+"""Let a policy serve an environment's users and write down how it does."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade import validation
+from clubcascade.core import Catalog, Environment, Floats, Ints, Policy
+from clubcascade.environments.table import Table
+from clubcascade.errors import InvalidItems, MissingExtra
+from clubcascade.kernels import play
+from clubcascade.policies._compiled import CompiledPolicy
+
+if TYPE_CHECKING:
+    import pandas
+
+MOST_ENTRIES = 1_000_000
+"""Entries of a trace when ``every`` is left out: memory stays bounded in long runs."""
+CHECKPOINTS = 100
+"""How often the clusters are compared with the truth in one run."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How one policy did in one environment. All arrays have one entry per recorded round.
+
+    Attributes
+    ----------
+    round
+        The recorded rounds, from 1.
+    reward
+        Rounds with a click, so far.
+    regret
+        Expected loss against the best lists, so far; None where the truth is unknown.
+    n_clusters
+        Clusters of users after the round; 0 for a policy without clusters.
+    rand_index
+        Adjusted Rand index of the clusters against the true ones: 1 is perfect, 0 is chance. NaN
+        between the rounds where it was measured; None where the truth is unknown.
+    seconds
+        Wall time of the run.
+    """
+
+    round: Ints
+    reward: Floats
+    regret: Floats | None
+    n_clusters: Ints
+    rand_index: Floats | None
+    seconds: float
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the trace as a table with one row per recorded round."""
+        try:
+            import pandas  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise MissingExtra(
+                'to_pandas needs pandas: pip install "clubcascade[experiments]"'
+            ) from error
+        columns: dict[str, Any] = {
+            "round": self.round,
+            "reward": self.reward,
+            "regret": np.nan if self.regret is None else self.regret,
+            "n_clusters": self.n_clusters,
+            "rand_index": np.nan if self.rand_index is None else self.rand_index,
+        }
+        return pandas.DataFrame(columns)
+
+
+def simulate(
+    policy: Policy,
+    env: Environment,
+    rounds: int,
+    k: int,
+    seed: int,
+    *,
+    every: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Trace:
+    """Let ``policy`` serve ``rounds`` users of ``env`` lists of ``k`` items; the policy learns.
+
+    One seed gives every policy the same arrivals and the same luck. Policies of the package run
+    compiled on the package's environments; any other :class:`Policy` or :class:`Environment`
+    works through its public methods, with the same result.
+
+    Parameters
+    ----------
+    policy, env
+        Who ranks, and for whom.
+    rounds, k
+        How many lists, of which length.
+    seed
+        Seed of arrivals and clicks; the environment is reset to it.
+    every
+        Record every n-th round; by default every round, or fewer beyond a million.
+    progress
+        Called now and then with the number of rounds done.
+
+    Examples
+    --------
+    >>> import clubcascade as cc
+    >>> env = cc.environments.Synthetic(
+    ...     n_users=4, n_clusters=2, n_items=30, n_features=6, seed=1
+    ... )
+    >>> trace = cc.simulate(cc.Random(seed=1), env, rounds=100, k=3, seed=5)
+    >>> int(trace.round[-1]), bool((np.diff(trace.regret) >= 0).all())
+    (100, True)
+    """
+    rounds = validation.whole("rounds", rounds, low=1)
+    if every is None:
+        every = math.ceil(rounds / MOST_ENTRIES)
+    every = validation.whole("every", every, low=1, high=rounds)
+    k = validation.list_length(k, getattr(env, "n_items", k))
+    env.reset(validation.whole("seed", seed, low=0))
+    run = _Run(policy, env, rounds, k, every)
+    started = time.perf_counter()
+    run.play(progress)
+    return run.trace(time.perf_counter() - started)
+
+
+class _Run:
+    """One simulation under way."""
+
+    def __init__(self, policy: Policy, env: Environment, rounds: int, k: int, every: int) -> None:
+        self.policy, self.env, self.rounds, self.k, self.every = policy, env, rounds, k, every
+        entries = rounds // every
+        self.reward = np.zeros(entries)
+        self.regret = np.zeros(entries)
+        self.clusters = np.zeros(entries, np.int64)
+        self.rand: npt.NDArray[np.float64] = np.full(entries, np.nan)
+        self.sums = np.zeros(2)
+        self.log = play.make_log(
+            np.array([every]), self.sums, self.reward, self.regret, self.clusters
+        )
+        truth = getattr(env, "partition", None)
+        self.truth = truth if hasattr(policy, "clusters") else None
+        self.compiled = (
+            isinstance(policy, CompiledPolicy)
+            and isinstance(env, Table)
+            and policy.n_features in (None, env.n_features)
+            and (env.offered is None or policy.padded is not None)
+        )
+
+    def play(self, progress: Callable[[int], None] | None) -> None:
+        """Play all rounds, in stretches between the checkpoints."""
+        stretch = max(1, math.ceil(self.rounds / CHECKPOINTS))
+        advance = self._advance_compiled() if self.compiled else self._advance_plain
+        for first in range(0, self.rounds, stretch):
+            last = min(first + stretch, self.rounds)
+            advance(first, last)
+            self._compare_with_truth(last)
+            if progress is not None:
+                progress(last)
+
+    def _advance_compiled(self) -> Callable[[int, int], None]:
+        policy, env = self.policy, self.env
+        assert isinstance(policy, CompiledPolicy)
+        assert isinstance(env, Table)
+        node = np.array([policy.number(user) for user in range(env.n_users)])
+        kinds = range(int(env.kind.max()) + 1)
+        values = {int(env.kind[user]): user for user in range(env.n_users)}
+        best = np.zeros(len(kinds))
+        if env.offered is None:
+            for kind, user in values.items():
+                best[kind] = env.best_value(user, self.k)
+
+        def advance(first: int, last: int) -> None:
+            at = first
+            while at < last:
+                at = self._stretch(policy, env, node, best, at, last)
+                if at < last:
+                    self._plain_round(at)
+                    newcomer = self.user
+                    node[newcomer] = policy.number(newcomer)
+                    at += 1
+
+        return advance
+
+    def _stretch(
+        self,
+        policy: CompiledPolicy,
+        env: Table,
+        node: Ints,
+        best: Floats,
+        first: int,
+        last: int,
+    ) -> int:
+        """Play compiled until ``last`` or the first round of a user who has not joined."""
+        with policy._lock:
+            if env.offered is not None:
+                return int(
+                    play.play_fresh(policy.compiled, env.world, node, self.k, first, last, self.log)
+                )
+            return int(
+                play.play_table(
+                    policy.compiled,
+                    env.world,
+                    policy.shelf(env.catalog, self.k),
+                    policy.lessons(env.catalog),
+                    node,
+                    best,
+                    self.k,
+                    first,
+                    last,
+                    self.log,
+                )
+            )
+
+    def _advance_plain(self, first: int, last: int) -> None:
+        for t in range(first, last):
+            self._plain_round(t)
+
+    def _plain_round(self, t: int) -> None:
+        """Play one round through the public methods."""
+        env, policy = self.env, self.policy
+        if isinstance(env, Table):
+            env.round = t - 1
+        user, items = env.next_user()
+        ranking = policy.recommend(user, items, self.k)
+        feedback = env.respond(user, ranking)
+        policy.update(user, items[ranking], feedback)
+        loss = env.regret(user, ranking)
+        play.note(
+            self.log,
+            t,
+            float(bool(feedback.clicks)),
+            math.nan if loss is None else loss,
+            self._count_clusters(t),
+        )
+        self.user = user
+
+    def _count_clusters(self, t: int) -> int:
+        if (t + 1) % self.every:
+            return 0
+        clusters = getattr(self.policy, "clusters", None)
+        return 0 if clusters is None else len(clusters())
+
+    def _compare_with_truth(self, done: int) -> None:
+        entry = done // self.every - 1
+        if self.truth is None or entry < 0:
+            return
+        found: list[set[Hashable]] = self.policy.clusters()  # type: ignore[attr-defined]
+        self.rand[entry] = adjusted_rand_index(
+            [(g, self.truth[user]) for g, users in enumerate(found) for user in users]  # type: ignore[index]
+        )
+
+    def trace(self, seconds: float) -> Trace:
+        """Gather what was written down."""
+        known = not np.isnan(self.regret).any()
+        return Trace(
+            round=self.every * np.arange(1, len(self.reward) + 1),
+            reward=self.reward,
+            regret=self.regret if known else None,
+            n_clusters=self.clusters,
+            rand_index=self.rand if self.truth is not None else None,
+            seconds=seconds,
+        )
+
+
+def adjusted_rand_index(pairs: list[tuple[Any, Any]]) -> float:
+    """Agreement of two partitions, given as (label, label) of each member; 1 is perfect.
+
+    References
+    ----------
+    Hubert and Arabie, "Comparing partitions", Journal of Classification 2, 1985.
+
+    Examples
+    --------
+    >>> adjusted_rand_index([(0, "a"), (0, "a"), (1, "b")])
+    1.0
+    >>> adjusted_rand_index([(0, "a"), (0, "b"), (1, "a"), (1, "b")])
+    -0.5
+    """
+
+    def pairs_within(labels: list[Any]) -> float:
+        _, counts = np.unique(labels, return_counts=True)
+        return float((counts * (counts - 1) / 2).sum())
+
+    left = {label: number for number, label in enumerate(dict.fromkeys(a for a, _ in pairs))}
+    right = {label: number for number, label in enumerate(dict.fromkeys(b for _, b in pairs))}
+    ours = [left[a] for a, _ in pairs]
+    true = [right[b] for _, b in pairs]
+    both = [number * len(right) + other for number, other in zip(ours, true, strict=True)]
+    n = len(pairs)
+    together, in_ours, in_true = pairs_within(both), pairs_within(ours), pairs_within(true)
+    everything = n * (n - 1) / 2
+    expected = in_ours * in_true / everything if everything else 0.0
+    most = (in_ours + in_true) / 2
+    return 1.0 if most == expected else (together - expected) / (most - expected)

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from clubcascade.experiment.pool import THREADS, WorkerDied, Workers, cores
+
+DEADLY, FAILING = 3, 5
+
+
+def work(task: int) -> int:
+    if task == DEADLY:
+        os._exit(9)
+    if task == FAILING:
+        raise ValueError("five")
+    return task * task
+
+
+def threads(task: int) -> list[str | None]:
+    return [os.environ.get(name) for name in THREADS]
+
+
+def wait_long(task: int) -> None:
+    time.sleep(60)
+
+
+def fail() -> None:
+    raise KeyError("first")
+
+
+def test_a_failing_and_a_dying_task_do_not_lose_the_others():
+    with Workers(work, jobs=2) as workers:
+        outcomes = dict(workers.outcomes(range(8)))
+    assert isinstance(outcomes.pop(DEADLY), WorkerDied)
+    assert isinstance(outcomes.pop(FAILING), ValueError)
+    assert outcomes == {task: task * task for task in (0, 1, 2, 4, 6, 7)}
+
+
+def test_workers_use_one_thread_and_the_parent_keeps_its_own():
+    before = dict(os.environ)
+    with Workers(threads, jobs=1) as workers:
+        ((_, seen),) = workers.outcomes([0])
+    assert seen == ["1"] * len(THREADS)
+    assert dict(os.environ) == before
+
+
+def test_an_error_of_the_first_work_is_raised():
+    with pytest.raises(KeyError, match="first"), Workers(work, jobs=1) as workers:
+        workers.first(fail)
+
+
+def test_an_interrupted_run_does_not_wait_for_its_tasks():
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), Workers(wait_long, jobs=1) as workers:
+        workers.first(threads, 0)
+        workers._submit(0)
+        raise KeyboardInterrupt
+    assert time.monotonic() - start < 30
+
+
+def test_there_is_a_core():
+    assert cores() >= 1

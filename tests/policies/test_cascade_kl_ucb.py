@@ -1,0 +1,30 @@
+"""CascadeKLUCB against the algorithm of its paper."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+import clubcascade as cc
+from tests.reference.cascade_kl_ucb import CascadeKLUCB
+from tests.reference.problems import examples, play, problems
+
+
+@examples(80)
+@given(problems(most_rounds=40, only_catalogs=True, one_catalog=True))
+def test_agrees_with_the_paper(problem):
+    reference = CascadeKLUCB(len(problem.catalogs[0]))
+    play(
+        problem,
+        cc.CascadeKLUCB(),
+        bounds=lambda step: reference.bounds(),
+        update=lambda step, rows, ranking, examined, clicks: reference.update(
+            ranking, examined, clicks
+        ),
+    )
+
+
+def test_loose_items_have_no_counts():
+    policy = cc.CascadeKLUCB()
+    with pytest.raises(cc.errors.InvalidArgument, match="Catalog"):
+        policy.recommend("alice", [[1.0], [0.5]], 1)

@@ -1,0 +1,309 @@
+"""ClubCascade against Algorithm 1, line by line; and its limits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clubcascade as cc
+from clubcascade.kernels import luck
+from clubcascade.policies._seeds import key_of
+from tests.reference.club_cascade import ClubCascade
+from tests.reference.problems import (
+    Problem,
+    Round,
+    assert_best,
+    assert_near,
+    examples,
+    partition,
+    play,
+    problems,
+    vectors,
+)
+
+ALPHAS = st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 1.0, math.inf]) | st.floats(0.02, 1.5)
+BETAS = st.sampled_from([0.0, 0.1, 1.0]) | st.floats(0.0, 4.0)
+REGS = st.sampled_from([0.1, 1.0, 4.0]) | st.floats(0.05, 8.0)
+PARAMETERS = st.fixed_dictionaries({"alpha": ALPHAS, "beta": BETAS, "reg": REGS})
+
+
+def edges_of(policy):
+    pairs = [frozenset(pair) for pair in policy.graph.edges()]
+    assert len(pairs) == len(set(pairs)), "an edge twice"
+    return set(pairs)
+
+
+class Twin:
+    """A policy and the literal algorithm, taken through the same story."""
+
+    def __init__(self, problem, alpha, beta, reg, start="complete", p=None, variant="paper"):
+        self.random = start == "random"
+        self.policy = cc.ClubCascade(
+            n_features=problem.d,
+            users=problem.early,
+            alpha=alpha,
+            beta=beta,
+            reg=reg,
+            start=start,
+            edge_probability=p if self.random else None,
+            variant=variant,
+            seed=problem.seed % 1000,
+        )
+        edges = edges_of(self.policy) if self.random else None
+        self.reference = ClubCascade(
+            problem.d, problem.early, alpha, beta, reg, edges=edges, variant=variant
+        )
+        self.compare_all()
+
+    def links(self, user):
+        """Whom the reference must link a newcomer to: what only the policy's luck knows."""
+        if user in self.reference.S or not self.random:
+            return None
+        return self.policy.graph.links_of_newcomer()
+
+    def bounds(self, step):
+        self.newcomer = self.links(step.user)
+        return self.reference.bounds(step.user, step.items, self.newcomer)
+
+    def update(self, step, rows, ranking, examined, clicks):
+        self.reference.update(step.user, rows, examined, clicks, self.newcomer)
+
+    def after(self, step):
+        """Compare everything; stop where rounding may decide whether an edge is deleted."""
+        if self.reference.margin < 1e-9:
+            return False
+        self.compare_all()
+        return True
+
+    def compare_all(self):
+        policy, reference = self.policy, self.reference
+        assert edges_of(policy) == reference.E
+        assert partition(policy.clusters()) == reference.clusters()
+        for user in reference.users:
+            gram, moment, count = policy.statistics(user)
+            assert_near(gram, reference.S[user], "gram")
+            assert_near(moment, reference.b[user], "moment")
+            assert count == reference.T[user]
+            assert_near(policy.user_weights(user), reference.theta[user], "user weights")
+            expected = reference.cluster_weights(user)
+            assert_near(policy.cluster_weights(user), expected, "cluster weights")
+
+    def compare_scores(self, problem):
+        """Scores of everybody, of those too who have not come yet."""
+        for user in problem.users:
+            for catalog in problem.catalogs:
+                expected = self.reference.scores(user, catalog.features, self.links(user))
+                assert_near(self.policy.scores(user, catalog), expected, "scores")
+                assert_near(self.policy.scores(user, catalog.features), expected, "scores")
+
+    def play(self, problem):
+        play(problem, self.policy, self.bounds, self.update, self.after)
+        if self.reference.margin >= 1e-9:
+            self.compare_scores(problem)
+
+
+@examples(300)
+@given(problems(), PARAMETERS)
+def test_agrees_with_the_algorithm_from_a_complete_graph(problem, parameters):
+    Twin(problem, **parameters).play(problem)
+
+
+@examples(200)
+@given(problems(), PARAMETERS, st.sampled_from([0.0, 0.3, 0.6, 1.0]) | st.floats(0.0, 1.0))
+def test_agrees_with_the_algorithm_from_a_random_graph(problem, parameters, p):
+    Twin(problem, start="random", p=p, **parameters).play(problem)
+
+
+@examples(100)
+@given(problems(most_rounds=40, one_catalog=True), st.floats(0.05, 0.4), st.booleans())
+def test_agrees_with_the_algorithm_where_the_graph_falls_apart(problem, alpha, late):
+    problem.known = 0 if late else len(problem.users)
+    for step in problem.rounds:
+        step.kind = "taste" if step.kind == "click" else step.kind
+    Twin(problem, alpha=alpha, beta=0.5, reg=0.5).play(problem)
+
+
+def test_the_problems_are_not_trivial():
+    """Many stories end with a partition that is neither one cluster nor all singletons."""
+    seen = {"whole": 0, "between": 0, "alone": 0}
+
+    @examples(120)
+    @given(problems(), PARAMETERS)
+    def story(problem, parameters):
+        reference = ClubCascade(problem.d, problem.early, **parameters)
+        for step in problem.rounds:
+            ranking = reference.recommend(step.user, step.items, step.k)
+            chosen = np.array(ranking) if step.override is None else step.override
+            reference.update(step.user, step.items[chosen], *step.look(chosen))
+        parts, users = len(reference.clusters()), len(reference.users)
+        kind = "whole" if parts == 1 else "alone" if parts == users else "between"
+        seen[kind] += 1
+
+    story()
+    assert min(seen.values()) >= 10, seen
+
+
+@pytest.mark.parametrize("start", ["complete", "random"])
+def test_agrees_over_a_long_run(start):
+    """Two thousand rounds with a small ridge: nothing piles up, and late users keep coming."""
+    rng = np.random.default_rng(20)
+    users = [f"user {i}" for i in range(12)]
+    catalog = cc.Catalog(vectors(rng, 12, 4))
+    tastes = rng.standard_normal((3, 4))
+    rounds = []
+    for t in range(2000):
+        who = int(rng.integers(4 + t // 250))
+        source = catalog if rng.random() < 0.8 else None
+        items = vectors(rng, 12, 4) if source is None else source.features
+        rounds.append(Round(users[who], items, source, 3, None, "taste", 0, tastes[who % 3]))
+    problem = Problem(4, users, 3, [catalog], rounds, seed=5)
+    twin = Twin(problem, alpha=0.25, beta=0.3, reg=0.05, start=start, p=0.7)
+    every = iter(range(1, len(rounds) + 1))
+
+    def after(step):
+        if twin.reference.margin < 1e-9:
+            return False
+        if next(every) % 50 == 0:
+            twin.compare_all()
+            twin.compare_scores(problem)
+        return True
+
+    play(problem, twin.policy, twin.bounds, twin.update, after)
+    assert next(every, None) is None, "rounding might have decided: choose another seed"
+    assert 1 < len(twin.reference.clusters()) < len(twin.reference.users)
+
+
+@examples(60)
+@given(problems(), BETAS, REGS)
+def test_alpha_infinite_is_one_shared_model(problem, beta, reg):
+    club = cc.ClubCascade(
+        n_features=problem.d, users=problem.early, alpha=math.inf, beta=beta, reg=reg
+    )
+    shared = cc.C3UCB(n_features=problem.d, beta=beta, reg=reg)
+    for step in problem.rounds:
+        for user in problem.users:
+            expected = shared.scores(user, step.offered)
+            assert_near(club.scores(user, step.offered), expected, "scores")
+        chosen = club.recommend(step.user, step.offered, step.k)
+        click = step.click(*step.look(chosen))
+        club.update(step.user, step.shown(chosen), click)
+        shared.update(step.user, step.shown(chosen), click)
+        assert len(club.clusters()) == 1
+
+
+@examples(60)
+@given(problems(), BETAS, REGS)
+def test_alpha_zero_is_one_model_per_user(problem, beta, reg):
+    """``distance >= 0`` always holds: a user is alone from its first feedback on.
+
+    Users known beforehand without feedback share a component, but no data: they too have a model
+    of their own. A user who has not joined is linked to all, and has everybody's data until then.
+    """
+    club = cc.ClubCascade(n_features=problem.d, users=problem.early, alpha=0, beta=beta, reg=reg)
+    alone = cc.MultipleLinUCB(n_features=problem.d, beta=beta, reg=reg)
+    joined = set(problem.early)
+    met = set()
+    for step in problem.rounds:
+        for user in joined:
+            expected = alone.scores(user, step.offered)
+            assert_near(club.scores(user, step.offered), expected, "scores")
+        chosen = alone.recommend(step.user, step.offered, step.k)
+        click = step.click(*step.look(chosen))
+        club.update(step.user, step.shown(chosen), click)
+        alone.update(step.user, step.shown(chosen), click)
+        joined.add(step.user)
+        met.add(step.user)
+        silent = joined - met
+        singletons = {frozenset([user]) for user in met}
+        assert partition(club.clusters()) == singletons | ({frozenset(silent)} if silent else set())
+
+
+@examples(60)
+@given(problems(), PARAMETERS, st.randoms(use_true_random=False))
+def test_items_behind_the_click_teach_nothing(problem, parameters, random):
+    one = Twin(problem, **parameters).policy
+    other = Twin(problem, **parameters).policy
+    rng = np.random.default_rng(random.randrange(2**32))
+    for step in problem.rounds:
+        chosen = one.recommend(step.user, step.offered, step.k)
+        examined, clicks = step.look(chosen)
+        one.update(step.user, step.shown(chosen), step.click(examined, clicks))
+        rows = step.items[chosen].copy()
+        rows[examined:] = vectors(rng, step.k, problem.d)[examined:]
+        if clicks and random.random() < 0.3:  # or were not even on the list
+            rows = rows[: random.randint(examined, step.k)]
+        other.update(step.user, rows, step.click(examined, clicks))
+        assert edges_of(one) == edges_of(other)
+        learned = zip(one.statistics(step.user), other.statistics(step.user), strict=True)
+        assert all(np.array_equal(found, expected) for found, expected in learned)
+        for user in problem.users:
+            scores = other.scores(user, step.offered)
+            assert np.array_equal(one.scores(user, step.offered), scores)
+
+
+@examples(60)
+@given(problems(), PARAMETERS, st.randoms(use_true_random=False))
+def test_relabelling_users_changes_nothing(problem, parameters, random):
+    twin = Twin(problem, **parameters)
+    names = [("renamed", i) for i in range(len(problem.users))]
+    random.shuffle(names)
+    name = dict(zip(problem.users, names, strict=True))
+    early = [name[user] for user in problem.early]
+    random.shuffle(early)
+    renamed = cc.ClubCascade(n_features=problem.d, users=early, **parameters)
+
+    def after(step):
+        if twin.after(step) is False:
+            return False
+        chosen = last["chosen"]
+        renamed.update(name[step.user], step.shown(chosen), step.click(*step.look(chosen)))
+        assert partition(renamed.clusters()) == {
+            frozenset(name[user] for user in part) for part in twin.policy.clusters()
+        }
+        for user in problem.users:
+            expected = twin.policy.scores(user, step.offered)
+            assert_near(renamed.scores(name[user], step.offered), expected, "scores")
+        return True
+
+    last = {}
+
+    def update(step, rows, ranking, examined, clicks):
+        last["chosen"] = ranking
+        twin.update(step, rows, ranking, examined, clicks)
+
+    play(problem, twin.policy, twin.bounds, update, after)
+
+
+@examples(80)
+@given(problems(), PARAMETERS, st.sampled_from(["complete", "random"]))
+def test_the_code_of_2017(problem, parameters, start):
+    """Another threshold, a bias column, and every bonus times a number in [0, 1)."""
+    twin = Twin(problem, start=start, p=0.7, variant="code2017", **parameters)
+    reference = twin.reference
+    for step in problem.rounds:
+        shakes = uniforms(twin.policy, len(step.items))
+        links = twin.newcomer = twin.links(step.user)
+        bounds = reference.bounds(step.user, step.items, links, luck=shakes)
+        ranking = twin.policy.recommend(step.user, step.offered, step.k)
+        assert_best(ranking, bounds, step.k)
+        chosen = ranking if step.override is None else step.override
+        examined, clicks = step.look(chosen)
+        twin.policy.update(step.user, step.shown(chosen), step.click(examined, clicks))
+        twin.update(step, step.items[chosen], chosen, examined, clicks)
+        if twin.after(step) is False:
+            return
+    twin.compare_scores(problem)
+
+
+def uniforms(policy, n):
+    """The numbers that the next call of ``recommend`` will multiply the bonuses with."""
+    key, draws = key_of(policy.seed, "draws")[0], policy.state()["tally"][2]
+    return np.array([luck.uniform(key, draws, j) for j in range(n)])
+
+
+def test_the_code_of_2017_has_its_own_alpha():
+    assert cc.ClubCascade(n_features=4, variant="code2017").alpha == 16.0
