@@ -18,7 +18,7 @@ from clubcascade.errors import InvalidArgument, InvalidFeedback, InvalidItems
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
-Bools = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ class Environment(Protocol):
         """Let the user of this round look at the list."""
 
     def regret(self, user: int, ranking: Ints) -> float | None:
-        """Expected loss against the best list of this round; None where it is unknown."""
+        """Return the expected loss against the best list; None where it is unknown."""
 
 
 def shown_rows(shown: Shown, n_features: int | None) -> Floats:

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Environment, Floats, Ints, Policy
+from clubcascade.core import Environment, Floats, Ints, Policy
 from clubcascade.environments.table import Table
-from clubcascade.errors import InvalidItems, MissingExtra
+from clubcascade.errors import MissingExtra
 from clubcascade.kernels import play
 from clubcascade.policies._compiled import CompiledPolicy
 
@@ -144,7 +144,7 @@ class _Run:
             isinstance(policy, CompiledPolicy)
             and isinstance(env, Table)
             and policy.n_features in (None, env.n_features)
-            and (env.offered is None or policy.padded is not None)
+            and (env.offered is None or policy.plays_fresh)
         )
 
     def play(self, progress: Callable[[int], None] | None) -> None:
@@ -247,7 +247,7 @@ class _Run:
             return
         found: list[set[Hashable]] = self.policy.clusters()  # type: ignore[attr-defined]
         self.rand[entry] = adjusted_rand_index(
-            [(g, self.truth[user]) for g, users in enumerate(found) for user in users]  # type: ignore[index]
+            [(g, self.truth[user]) for g, users in enumerate(found) for user in users]
         )
 
     def trace(self, seconds: float) -> Trace:

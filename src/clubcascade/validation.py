@@ -75,7 +75,7 @@ def feature_rows(name: str, rows: Any, n_features: int | None = None) -> npt.NDA
     except (TypeError, ValueError) as error:
         raise InvalidItems(
             f"{name} must be a matrix of numbers, got {type(rows).__name__}: {error}"
-        )
+        ) from None
     columns = "features" if n_features is None else f"{n_features} features"
     if matrix.ndim != 2 or (n_features is not None and matrix.shape[1] != n_features):
         raise InvalidItems(f"{name} must have shape (items, {columns}), got {matrix.shape}")

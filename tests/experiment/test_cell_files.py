@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,13 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         raise RuntimeError
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_names_the_file(tmp_path):
+    path = tmp_path / "file"
+    with pytest.raises(OSError, match="No space left on device: .*file"), written(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_leftovers_of_a_killed_run_go(tmp_path):

@@ -131,8 +131,11 @@ def problems(draw, most_rounds=24, only_catalogs=False, one_catalog=False):
         st.integers(0, 2**16 - 1),
         st.booleans(),
     )
+    n_rounds = draw(st.integers(1, most_rounds))
     rounds = []
-    for who, k, source, kind, number, own in draw(st.lists(step, min_size=1, max_size=most_rounds)):
+    for who, k, source, kind, number, own in draw(
+        st.lists(step, min_size=n_rounds, max_size=n_rounds)
+    ):
         catalog = None
         if source == "fresh":
             items = vectors(rng, n_items, d)
@@ -143,6 +146,33 @@ def problems(draw, most_rounds=24, only_catalogs=False, one_catalog=False):
             items = catalog.features
         override = None if own else rng.permutation(n_items)[:k]
         taste = tastes[who % n_tastes]
+        rounds.append(Round(users[who], items, catalog, k, override, kind, number, taste))
+    return Problem(d, users, known, catalogs, rounds, seed)
+
+
+def busy_problem(seed, n_rounds=60):
+    """A long story of many users who come one after the other, all of it from a seed.
+
+    Hypothesis likes small examples; here components split and merge again and again.
+    """
+    rng = np.random.default_rng(seed)
+    d, n_users, n_items = int(rng.integers(1, 6)), int(rng.integers(6, 15)), 12
+    users = [ID_STYLES[seed % len(ID_STYLES)](i) for i in range(n_users)]
+    known = int(rng.integers(0, n_users))
+    catalogs = [cc.Catalog(vectors(rng, n_items, d)) for _ in range(2)]
+    tastes = rng.standard_normal((3, d))
+    tastes /= np.linalg.norm(tastes, axis=1, keepdims=True)
+    kinds = ["taste"] * 7 + ["none", "click", "several"]
+    rounds = []
+    for t in range(n_rounds):
+        present = max(1, known + (n_users - known) * t // n_rounds)
+        who = int(rng.integers(present))
+        catalog = None if rng.random() < 0.2 else catalogs[int(rng.random() < 0.2)]
+        items = vectors(rng, n_items, d) if catalog is None else catalog.features
+        k = int(rng.integers(1, 6))
+        override = rng.permutation(n_items)[:k] if rng.random() < 0.3 else None
+        kind, number = kinds[rng.integers(len(kinds))], int(rng.integers(2**16))
+        taste = tastes[who % len(tastes)]
         rounds.append(Round(users[who], items, catalog, k, override, kind, number, taste))
     return Problem(d, users, known, catalogs, rounds, seed)
 

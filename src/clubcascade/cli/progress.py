@@ -31,7 +31,7 @@ def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
         TextColumn("left"),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=None)
+        task = bar.add_task(title, total=None, visible=False)
         reused: int | None = None
 
         def move(what: str, done: int, total: int) -> None:
@@ -39,7 +39,11 @@ def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
             if reused is None:
                 reused = done
             bar.update(
-                task, description=f"{title}: {what}", completed=done - reused, total=total - reused
+                task,
+                description=f"{title}: {what}",
+                completed=done - reused,
+                total=total - reused,
+                visible=True,
             )
 
         yield move

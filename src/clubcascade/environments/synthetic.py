@@ -116,7 +116,8 @@ def _weights(m: int, d: int, distance: float, rng: np.random.Generator) -> Float
     order = np.argsort(values)[::-1][: min(m, d)]
     basis, _ = np.linalg.qr(rng.standard_normal((d, len(order))))
     weights: Floats = root[:, order] @ basis.T
-    return weights / np.linalg.norm(weights, axis=1, keepdims=True)
+    weights /= np.linalg.norm(weights, axis=1, keepdims=True)
+    return weights
 
 
 def _items(n: int, weights: Floats, rng: np.random.Generator) -> Floats:

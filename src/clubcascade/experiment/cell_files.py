@@ -84,6 +84,10 @@ def written(path: Path) -> Iterator[BinaryIO]:
         with temporary.open("wb") as file:
             yield file
         temporary.replace(path)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:  # such as a full disk
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

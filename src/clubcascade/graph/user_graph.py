@@ -58,7 +58,7 @@ class UserGraph:
     def bind(self) -> None:
         """Bind the arrays into the structure that the kernels take; after any of them changed."""
         a = self.arrays
-        self.struct = kernels.make(*(a[name] for name in kernels.FIELDS))
+        self.struct = kernels.make(*(a[name] for name in kernels.Graph.__annotations__))
 
     # -- growth -------------------------------------------------------------------------------
 
@@ -113,7 +113,8 @@ class UserGraph:
         else:
             ends = np.append(a["begin"][: self.n], a["tally"][4])
             edges = (np.ones(int(ends[-1]), np.int8), a["others"][: ends[-1]], ends)
-            count, labels = connected_components(csr_array(edges, shape=(self.n, self.n)))
+            count, found = connected_components(csr_array(edges, shape=(self.n, self.n)))
+            labels = found.astype(np.int64)
         a["label"][: self.n] = labels
         a["size"][:count] = np.bincount(labels, minlength=count)
         a["tally"][0] = count
@@ -216,7 +217,8 @@ class UserGraph:
         if self.start.dense:
             kept["bits"] = a["bits"][:n, : (n + 63) // 64]
         else:
-            lists = [a["others"][b : b + m] for b, m in zip(a["begin"][:n], a["degree"][:n])]
+            bounds = zip(a["begin"][:n], a["degree"][:n], strict=True)
+            lists = [a["others"][first : first + degree] for first, degree in bounds]
             kept["others"] = np.concatenate([np.zeros(0, np.int64), *lists])
         kept["degree"] = a["degree"][:n]
         return {name: value.copy() for name, value in kept.items()}

@@ -5,30 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.experimental import structref
 
-from clubcascade.core import Floats, Ints
+from clubcascade.core import Floats, Ints, Words
 from clubcascade.kernels import luck
-from clubcascade.kernels.jit import Struct, answer, kernel
+from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
-@structref.register
-class ChanceType(Struct):
+class ChanceType(StructType):
     """Type of :class:`Chance`."""
 
 
-class Chance(structref.StructRefProxy):  # type: ignore[misc]
+@struct(ChanceType)
+class Chance(Struct):
     """``tally`` = [draws]; ``key`` = the key of the draws."""
 
-
-structref.define_proxy(Chance, ChanceType, ["tally", "key"])
+    tally: Ints
+    key: Words
 
 
 @kernel
-def make(tally: Any, key: Any) -> Chance:
+def make(*fields: Any) -> Chance:
     """Bind arrays into one structure that the kernels take."""
-    return Chance(tally, key)
+    return Chance(*fields)
 
 
 @kernel

@@ -9,22 +9,21 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.experimental import structref
 
-from clubcascade.core import Floats
+from clubcascade.core import Floats, Ints, Words
 from clubcascade.kernels import graph as users
 from clubcascade.kernels import linear, luck, ranking
 from clubcascade.kernels import ridge as models
-from clubcascade.kernels.jit import Struct, answer, kernel
+from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
-@structref.register
-class ClubType(Struct):
+class ClubType(StructType):
     """Type of :class:`Club`."""
 
 
-class Club(structref.StructRefProxy):  # type: ignore[misc]
+@struct(ClubType)
+class Club(Struct):
     """The whole state.
 
     ``ridge`` has one model per label of ``graph``. ``row`` gives each user's row in the
@@ -33,45 +32,25 @@ class Club(structref.StructRefProxy):  # type: ignore[misc]
     clusters, draws]; ``key`` = the key of the draws; ``near`` and ``gone`` are scratch.
     """
 
-
-FIELDS = (
-    "ridge",
-    "graph",
-    "row",
-    "gram",
-    "moment",
-    "weights",
-    "count",
-    "radius",
-    "rule",
-    "tally",
-    "key",
-    "near",
-    "gone",
-)
-structref.define_proxy(Club, ClubType, list(FIELDS))
+    ridge: models.Ridge
+    graph: users.Graph
+    row: Ints
+    gram: Floats
+    moment: Floats
+    weights: Floats
+    count: Ints
+    radius: Floats
+    rule: Floats
+    tally: Ints
+    key: Words
+    near: Ints
+    gone: Ints
 
 
 @kernel
-def make(
-    ridge: Any,
-    graph: Any,
-    row: Any,
-    gram: Floats,
-    moment: Floats,
-    weights: Floats,
-    count: Any,
-    radius: Floats,
-    rule: Floats,
-    tally: Any,
-    key: Any,
-    near: Any,
-    gone: Any,
-) -> Club:
+def make(*fields: Any) -> Club:
     """Bind arrays into one structure that the kernels take."""
-    return Club(
-        ridge, graph, row, gram, moment, weights, count, radius, rule, tally, key, near, gone
-    )
+    return Club(*fields)
 
 
 @kernel

@@ -6,31 +6,32 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.experimental import structref
 
+from clubcascade.core import Ints
 from clubcascade.kernels import ranking
-from clubcascade.kernels.jit import Struct, answer, kernel
+from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog
 
 UCB1, KL_UCB = 0, 1
 
 
-@structref.register
-class CountingType(Struct):
+class CountingType(StructType):
     """Type of :class:`Counting`."""
 
 
-class Counting(structref.StructRefProxy):  # type: ignore[misc]
+@struct(CountingType)
+class Counting(Struct):
     """Per item ``seen`` and ``clicked``; ``tally`` = [rounds, kind of index]."""
 
-
-structref.define_proxy(Counting, CountingType, ["seen", "clicked", "tally"])
+    seen: Ints
+    clicked: Ints
+    tally: Ints
 
 
 @kernel
-def make(seen: Any, clicked: Any, tally: Any) -> Counting:
+def make(*fields: Any) -> Counting:
     """Bind arrays into one structure that the kernels take."""
-    return Counting(seen, clicked, tally)
+    return Counting(*fields)
 
 
 @kernel
@@ -50,16 +51,22 @@ def divergence(p: float, q: float) -> float:
 
 @kernel
 def kl_index(mean: float, seen: int, level: float) -> float:
-    """Largest q with ``seen KL(mean, q) <= level``, by bisection down to rounding."""
-    low = mean
-    high = 1.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        if seen * divergence(mean, middle) <= level:
-            low = middle
-        else:
-            high = middle
-    return low
+    """Largest q with ``seen KL(mean, q) <= level``.
+
+    The divergence is convex in q, so Newton's steps from above come down to the root without
+    passing it.
+    """
+    if level <= 0.0:
+        return mean
+    if mean >= 1.0:
+        return 1.0
+    q = min(mean + math.sqrt(level / (2.0 * seen)), 1.0 - 1e-16)
+    for _ in range(100):
+        step = (divergence(mean, q) - level / seen) * q * (1.0 - q) / (q - mean)
+        if not step > 1e-15:
+            break
+        q -= step
+    return q
 
 
 @kernel

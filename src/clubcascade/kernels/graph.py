@@ -10,84 +10,51 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.experimental import structref
 
-from clubcascade.kernels.jit import Struct, kernel
+from clubcascade.core import Ints, Words
+from clubcascade.kernels.jit import Struct, StructType, kernel, struct
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-@structref.register
-class GraphType(Struct):
+class GraphType(StructType):
     """Type of :class:`Graph`."""
 
 
-class Graph(structref.StructRefProxy):  # type: ignore[misc]
+@struct(GraphType)
+class Graph(Struct):
     """Edges and components.
 
     ``bits`` (n x words, no columns when sparse); ``begin``, ``degree``, ``room`` and ``others``
     (lists of neighbours; ``degree`` counts for both kinds); ``label`` (component of each user);
     ``size`` (users per label); ``spare`` (labels given back); ``tally`` = [labels ever used,
-    labels in spare, search number, a user that stayed in the component of the last cut]; the rest is scratch: ``mark``, ``queue_a``, ``queue_b``,
+    labels in spare, search number, a user that stayed in the component of the last cut, entries
+    of ``others`` in use]; the rest is scratch: ``mark``, ``queue_a``, ``queue_b``,
     ``moved`` (users split off by the last cut, piece after piece), ``piece`` (rows: label, end in
     ``moved``, label of the component that it left).
     """
 
-
-FIELDS = (
-    "bits",
-    "begin",
-    "degree",
-    "room",
-    "others",
-    "label",
-    "size",
-    "spare",
-    "tally",
-    "mark",
-    "queue_a",
-    "queue_b",
-    "moved",
-    "piece",
-)
-structref.define_proxy(Graph, GraphType, list(FIELDS))
+    bits: Words
+    begin: Ints
+    degree: Ints
+    room: Ints
+    others: Ints
+    label: Ints
+    size: Ints
+    spare: Ints
+    tally: Ints
+    mark: Ints
+    queue_a: Ints
+    queue_b: Ints
+    moved: Ints
+    piece: Ints
 
 
 @kernel
-def make(
-    bits: Any,
-    begin: Any,
-    degree: Any,
-    room: Any,
-    others: Any,
-    label: Any,
-    size: Any,
-    spare: Any,
-    tally: Any,
-    mark: Any,
-    queue_a: Any,
-    queue_b: Any,
-    moved: Any,
-    piece: Any,
-) -> Graph:
+def make(*fields: Any) -> Graph:
     """Bind arrays into one structure that the kernels take."""
-    return Graph(
-        bits,
-        begin,
-        degree,
-        room,
-        others,
-        label,
-        size,
-        spare,
-        tally,
-        mark,
-        queue_a,
-        queue_b,
-        moved,
-        piece,
-    )
+    return Graph(*fields)
 
 
 @kernel

@@ -5,35 +5,35 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba.experimental import structref
-
-from clubcascade.core import Floats
+from clubcascade.core import Floats, Ints
 from clubcascade.kernels import ranking
 from clubcascade.kernels import ridge as models
-from clubcascade.kernels.jit import Struct, answer, kernel
+from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
-@structref.register
-class GroupedType(Struct):
+class GroupedType(StructType):
     """Type of :class:`Grouped`."""
 
 
-class Grouped(structref.StructRefProxy):  # type: ignore[misc]
+@struct(GroupedType)
+class Grouped(Struct):
     """Models, the model of each user, and the rule of the bonus.
 
     ``rule`` = [beta, noise, delta]: with a noise above 0 the bonus grows with the model's
     log-determinant, otherwise it is the constant beta. ``tally`` = [number of clusters].
     """
 
-
-structref.define_proxy(Grouped, GroupedType, ["ridge", "group", "rule", "tally"])
+    ridge: models.Ridge
+    group: Ints
+    rule: Floats
+    tally: Ints
 
 
 @kernel
-def make(ridge: Any, group: Any, rule: Floats, tally: Any) -> Grouped:
+def make(*fields: Any) -> Grouped:
     """Bind arrays into one structure that the kernels take."""
-    return Grouped(ridge, group, rule, tally)
+    return Grouped(*fields)
 
 
 @kernel

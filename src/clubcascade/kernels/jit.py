@@ -10,9 +10,10 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from numba import njit, types
+from numba.experimental import structref
 from numba.extending import overload
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -35,18 +36,39 @@ def kernel(function: Function) -> Function:
     cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = SOURCES
-    return compiled  # type: ignore[no-any-return]
+    return cast(Function, compiled)
 
 
-class Struct(types.StructRef):  # type: ignore[misc]
-    """A compiled structure of arrays: one pointer at a call, whatever the number of fields."""
+class StructType(types.StructRef):
+    """Type of a :class:`Struct`, for the compiler."""
 
     def preprocess_fields(self, fields: Any) -> Any:
         """Forget literal values in the field types."""
         return tuple((name, types.unliteral(kind)) for name, kind in fields)
 
 
-def answer(stub: Callable[..., Any], kind: type[Struct]) -> Callable[[Function], Function]:
+class Struct(structref.StructRefProxy):
+    """A compiled structure of arrays: one pointer at a call, whatever the number of fields.
+
+    A subclass names its fields by annotations, in the order of the constructor.
+    """
+
+
+Proxy = TypeVar("Proxy", bound=type[Struct])
+
+
+def struct(kind: type[StructType]) -> Callable[[Proxy], Proxy]:
+    """Make a class of annotated fields the structure of that compiled type."""
+    structref.register(kind)
+
+    def register(proxy: Proxy) -> Proxy:
+        structref.define_proxy(proxy, kind, list(proxy.__annotations__))
+        return proxy
+
+    return register
+
+
+def answer(stub: Callable[..., Any], kind: type[StructType]) -> Callable[[Function], Function]:
     """Give ``stub`` its body for states of one kind (its first argument)."""
 
     def register(body: Function) -> Function:

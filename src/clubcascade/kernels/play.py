@@ -5,33 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.experimental import structref
 
-from clubcascade.core import Floats
+from clubcascade.core import Floats, Ints
 from clubcascade.kernels import world as worlds
-from clubcascade.kernels.jit import Struct, kernel
+from clubcascade.kernels.jit import Struct, StructType, kernel, struct
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
-@structref.register
-class LogType(Struct):
+class LogType(StructType):
     """Type of :class:`Log`."""
 
 
-class Log(structref.StructRefProxy):  # type: ignore[misc]
+@struct(LogType)
+class Log(Struct):
     """Where a run is written down: every ``every``-th round one entry.
 
     ``sums`` = [reward, regret] so far; ``reward``, ``regret`` and ``clusters`` are the entries.
     """
 
-
-structref.define_proxy(Log, LogType, ["every", "sums", "reward", "regret", "clusters"])
+    every: Ints
+    sums: Floats
+    reward: Floats
+    regret: Floats
+    clusters: Ints
 
 
 @kernel
-def make_log(every: Any, sums: Floats, reward: Floats, regret: Floats, clusters: Any) -> Log:
+def make_log(*fields: Any) -> Log:
     """Bind arrays into one structure that the kernels take."""
-    return Log(every, sums, reward, regret, clusters)
+    return Log(*fields)
 
 
 @kernel

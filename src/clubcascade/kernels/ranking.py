@@ -13,22 +13,21 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.experimental import structref
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import linear
-from clubcascade.kernels.jit import Struct, kernel
+from clubcascade.kernels.jit import Struct, StructType, kernel, struct
 
 BLOCK = 64
 """Items scored side by side."""
 
 
-@structref.register
-class ShelfType(Struct):
+class ShelfType(StructType):
     """Type of :class:`Shelf`."""
 
 
-class Shelf(structref.StructRefProxy):  # type: ignore[misc]
+@struct(ShelfType)
+class Shelf(Struct):
     """A catalogue's features, and what is remembered of its scores, per slot of one model each.
 
     Per slot: ``owner`` (model), ``version`` (of the model when the slot was filled), ``base`` and
@@ -36,29 +35,25 @@ class Shelf(structref.StructRefProxy):  # type: ignore[misc]
     the last list, then its rows).
     """
 
-
-FIELDS = ("features", "by_feature", "owner", "version", "base", "width", "last", "work")
-structref.define_proxy(Shelf, ShelfType, list(FIELDS))
+    features: Floats
+    by_feature: Floats
+    owner: Ints
+    version: Ints
+    base: Floats
+    width: Floats
+    last: Ints
+    work: Floats
 
 
 @kernel
-def make(
-    features: Floats,
-    by_feature: Floats,
-    owner: Any,
-    version: Any,
-    base: Floats,
-    width: Floats,
-    last: Any,
-    work: Floats,
-) -> Shelf:
+def make(*fields: Any) -> Shelf:
     """Bind arrays into one structure that the kernels take."""
-    return Shelf(features, by_feature, owner, version, base, width, last, work)
+    return Shelf(*fields)
 
 
 @kernel
 def insert(scores: Floats, rows: Ints, filled: int, score: float, row: int) -> int:
-    """Put an item into the best list so far (best first, ties to the lower row); return its size."""
+    """Put an item into the best list so far, ties to the lower row; return the list's size."""
     k = rows.shape[0]
     place = filled
     while place > 0 and (

@@ -11,65 +11,45 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.experimental import structref
 
-from clubcascade.core import Floats
+from clubcascade.core import Floats, Ints
 from clubcascade.kernels import linear
-from clubcascade.kernels.jit import Struct, kernel
+from clubcascade.kernels.jit import Struct, StructType, kernel, struct
 
 RENEW = 2048
 """Rank-one steps after which an inverse is computed anew from its Gram matrix."""
 
 
-@structref.register
-class RidgeType(Struct):
+class RidgeType(StructType):
     """Type of :class:`Ridge`."""
 
 
-class Ridge(structref.StructRefProxy):  # type: ignore[misc]
+@struct(RidgeType)
+class Ridge(Struct):
     """Arrays of many ridge models.
 
     ``drift`` is the length of the path of ``weights``, each step measured in the norm of its own
     M; ``version`` counts the times that a model was replaced as a whole (split, merge).
     """
 
-
-FIELDS = (
-    "gram",
-    "inverse",
-    "moment",
-    "weights",
-    "count",
-    "log_det",
-    "age",
-    "drift",
-    "version",
-    "reg",
-    "work",
-    "matrix",
-)
-structref.define_proxy(Ridge, RidgeType, list(FIELDS))
+    gram: Floats
+    inverse: Floats
+    moment: Floats
+    weights: Floats
+    count: Ints
+    log_det: Floats
+    age: Ints
+    drift: Floats
+    version: Ints
+    reg: Floats
+    work: Floats
+    matrix: Floats
 
 
 @kernel
-def make(
-    gram: Floats,
-    inverse: Floats,
-    moment: Floats,
-    weights: Floats,
-    count: Any,
-    log_det: Floats,
-    age: Any,
-    drift: Floats,
-    version: Any,
-    reg: Floats,
-    work: Floats,
-    matrix: Floats,
-) -> Ridge:
+def make(*fields: Any) -> Ridge:
     """Bind arrays into one structure that the kernels take."""
-    return Ridge(
-        gram, inverse, moment, weights, count, log_det, age, drift, version, reg, work, matrix
-    )
+    return Ridge(*fields)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""An Erdős-Rényi graph, user by user: which earlier users is user i linked with?
+"""An Erdős-Rényi graph, user by user: with which earlier users is user i linked.
 
 The answer is a pure function of (key, i), so users known beforehand and users who join one by one
 get the same graph. Skipping by geometric steps makes the cost that of the edges, not the pairs.

@@ -5,34 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.experimental import structref
 
-from clubcascade.core import Floats
+from clubcascade.core import Floats, Ints, Words
 from clubcascade.kernels import linear, luck, ranking
 from clubcascade.kernels import ridge as models
-from clubcascade.kernels.jit import Struct, answer, kernel
+from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
-@structref.register
-class ThompsonType(Struct):
+class ThompsonType(StructType):
     """Type of :class:`Thompson`."""
 
 
-class Thompson(structref.StructRefProxy):  # type: ignore[misc]
+@struct(ThompsonType)
+class Thompson(Struct):
     """One model, the scale of its draws, and the place in the stream of draws.
 
     ``rule`` = [scale]; ``tally`` = [draws]; ``key`` = the key of the draws.
     """
 
-
-structref.define_proxy(Thompson, ThompsonType, ["ridge", "rule", "tally", "key"])
+    ridge: models.Ridge
+    rule: Floats
+    tally: Ints
+    key: Words
 
 
 @kernel
-def make(ridge: Any, rule: Floats, tally: Any, key: Any) -> Thompson:
+def make(*fields: Any) -> Thompson:
     """Bind arrays into one structure that the kernels take."""
-    return Thompson(ridge, rule, tally, key)
+    return Thompson(*fields)
 
 
 @kernel

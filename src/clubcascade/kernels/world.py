@@ -9,19 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.experimental import structref
 
-from clubcascade.core import Floats, Ints
+from clubcascade.core import Floats, Ints, Words
 from clubcascade.kernels import luck, ranking
-from clubcascade.kernels.jit import Struct, kernel
+from clubcascade.kernels.jit import Struct, StructType, kernel, struct
 
 
-@structref.register
-class WorldType(Struct):
+class WorldType(StructType):
     """Type of :class:`World`."""
 
 
-class World(structref.StructRefProxy):  # type: ignore[misc]
+@struct(WorldType)
+class World(Struct):
     """A table of items and what each kind of user thinks of them.
 
     ``features`` (N x d); ``attraction`` (kinds x N); ``kind`` of each user; ``arrival``
@@ -30,24 +29,19 @@ class World(structref.StructRefProxy):  # type: ignore[misc]
     0 for all of them]; ``keys`` = keys of arrivals, offers, clicks and stops.
     """
 
-
-structref.define_proxy(
-    World, WorldType, ["features", "attraction", "kind", "arrival", "stop", "size", "keys"]
-)
+    features: Floats
+    attraction: Floats
+    kind: Ints
+    arrival: Floats
+    stop: Floats
+    size: Ints
+    keys: Words
 
 
 @kernel
-def make(
-    features: Floats,
-    attraction: Floats,
-    kind: Any,
-    arrival: Floats,
-    stop: Floats,
-    size: Any,
-    keys: Any,
-) -> World:
+def make(*fields: Any) -> World:
     """Bind arrays into one structure that the kernels take."""
-    return World(features, attraction, kind, arrival, stop, size, keys)
+    return World(*fields)
 
 
 @kernel
@@ -56,7 +50,7 @@ def visitor(world: World, t: int) -> int:
     draw = luck.uniform(world.keys[0], t, 0)
     if world.arrival.shape[0] == 0:
         return int(draw * world.kind.shape[0])
-    return np.searchsorted(world.arrival, draw, side="right")
+    return int(np.searchsorted(world.arrival, draw, side="right"))
 
 
 @kernel

@@ -35,6 +35,11 @@ class CompiledPolicy(Policy):
     compiled: Any
     """The compiled state, as the kernels take it."""
 
+    @property
+    def plays_fresh(self) -> bool:
+        """Tell whether a compiled run with fresh items is possible: the kernels see plain items."""
+        return True
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._numbers: dict[Hashable, int] = {}

@@ -26,15 +26,21 @@ class CountingPolicy(CompiledPolicy):
         self._slots: dict[Hashable, int] = {}
         self._slots_of: WeakKeyDictionary[Catalog, Ints] = WeakKeyDictionary()
         self._tally = np.array([0, self.kind])
+        self._seen: Ints = np.zeros(0, np.int64)
+        self._clicked: Ints = np.zeros(0, np.int64)
         self._reserve(8)
 
     def _reserve(self, capacity: int) -> None:
         seen, clicked = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
-        n = len(getattr(self, "_seen", ()))
-        if n:
-            seen[:n], clicked[:n] = self._seen, self._clicked
+        n = len(self._seen)
+        seen[:n], clicked[:n] = self._seen, self._clicked
         self._seen, self._clicked = seen, clicked
         self.compiled = kernels.make(seen, clicked, self._tally)
+
+    @property
+    def plays_fresh(self) -> bool:
+        """Say no: fresh items have no ids."""
+        return False
 
     def lessons(self, catalog: Catalog) -> Any:
         """Return the number of each item of the catalogue in the counts."""
@@ -58,8 +64,9 @@ class CountingPolicy(CompiledPolicy):
         catalog = self._read_items(items)
         with self._lock:
             slots = self.lessons(catalog)
-            bounds = [kernels.index(self.compiled, slot) for slot in slots]
-        return np.minimum(np.array(bounds), 1.0)
+            bounds = np.array([kernels.index(self.compiled, slot) for slot in slots])
+        capped: Floats = np.minimum(bounds, 1.0)
+        return capped
 
     def _read_items(self, items: Items) -> Catalog:
         if not isinstance(items, Catalog):

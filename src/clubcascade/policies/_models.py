@@ -53,7 +53,7 @@ class Models:
 
     def bind(self) -> None:
         """Bind the arrays into the structure that the kernels take."""
-        self.struct = kernels.make(*(self.arrays[name] for name in kernels.FIELDS))
+        self.struct = kernels.make(*(self.arrays[name] for name in kernels.Ridge.__annotations__))
 
     def clear(self, g: int) -> None:
         """Make model ``g`` one that has seen nothing."""

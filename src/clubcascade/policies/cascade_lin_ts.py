@@ -83,11 +83,11 @@ class CascadeLinTS(RidgePolicy):
         """Return all that was learned: arrays (copies) and plain values."""
         with self._lock:
             models = self._models.state(1)
-            return {"users": list(self._numbers), "tally": self._tally.copy(), **models}
+            return {"users": list(self._numbers), "draws": self._tally.copy(), **models}
 
     def _take(self, state: dict[str, Any]) -> None:
         self._models.load_state(state)
-        self._tally[:] = state["tally"]
+        self._tally[:] = state["draws"]
         self._numbers = {user: number for number, user in enumerate(state["users"])}
 
     @classmethod

@@ -280,6 +280,11 @@ class ClubCascade(RidgePolicy):
     def _model_labels(self) -> Ints:
         return self._graph.labels()
 
+    @property
+    def plays_fresh(self) -> bool:
+        """Say no for the 2017 variant, whose items have a bias column."""
+        return self.variant == "paper"
+
     def padded(self, items: Floats) -> Floats:
         """Return the items as the kernels know them, with the 2017 code's bias column in front."""
         if self.variant == "paper":
@@ -318,7 +323,8 @@ class ClubCascade(RidgePolicy):
             return {
                 "users": list(self._numbers),
                 "row": self._row[: self._graph.n].copy(),
-                "tally": self._tally.copy(),
+                "tally": self._tally[:2].copy(),
+                "draws": self._tally[2:].copy(),
                 **{f"user_{name}": self._rows[name][:used].copy() for name in _ROWS},
                 **{f"graph_{name}": value for name, value in self._graph.state().items()},
                 **self._models.state(n_labels),
@@ -339,7 +345,7 @@ class ClubCascade(RidgePolicy):
             rows = state[f"user_{name}"]
             self._rows[name][: len(rows)] = rows
         self._row[: len(users)] = state["row"]
-        self._tally[:] = state["tally"]
+        self._tally[:2], self._tally[2:] = state["tally"], state["draws"]
         self._numbers = {user: number for number, user in enumerate(users)}
 
     @classmethod

@@ -46,7 +46,7 @@ class KnownClusters(GroupedPolicy):
         self,
         *,
         n_features: int,
-        partition: Iterable[Collection[Hashable]] | Mapping[Hashable, Any],
+        partition: Iterable[Collection[Hashable]] | Mapping[Any, Any],
         beta: float = 1.0,
         reg: float = 4.0,
     ) -> None:

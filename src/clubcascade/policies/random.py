@@ -62,10 +62,10 @@ class Random(CompiledPolicy):
     def state(self) -> dict[str, Any]:
         """Return the place in the stream of draws, and the users met."""
         with self._lock:
-            return {"users": list(self._numbers), "tally": self._tally.copy()}
+            return {"users": list(self._numbers), "draws": self._tally.copy()}
 
     def _take(self, state: dict[str, Any]) -> None:
-        self._tally[:] = state["tally"]
+        self._tally[:] = state["draws"]
         self._numbers = {user: number for number, user in enumerate(state["users"])}
 
     @classmethod
