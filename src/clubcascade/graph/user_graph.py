@@ -213,7 +213,8 @@ class UserGraph:
         """Return the graph as arrays; the order within each list of neighbours is kept."""
         a, n = self.arrays, self.n
         spare = a["spare"][: a["tally"][1]]
-        kept = {"label": a["label"][:n], "size": a["size"][:n], "spare": spare, "tally": a["tally"]}
+        kept = {"label": a["label"][:n], "size": a["size"][:n], "spare": spare}
+        kept["tally"] = a["tally"][:2]
         if self.start.dense:
             kept["bits"] = a["bits"][:n, : (n + 63) // 64]
         else:
@@ -232,7 +233,7 @@ class UserGraph:
         a = graph.arrays
         for name in ("label", "size", "degree", "spare"):
             a[name][: len(state[name])] = state[name]
-        a["tally"][:] = state["tally"]
+        a["tally"][:2] = state["tally"]
         if start.dense:
             a["bits"][:n, : state["bits"].shape[1]] = state["bits"]
         else:

@@ -1,0 +1,82 @@
+"""A small, busy history for the checks: users, lists and clicks of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clubcascade.core import Catalog, Feedback, Ints, Policy
+
+ROUNDS = 60
+USERS = 6
+K = 3
+
+
+@dataclass(frozen=True)
+class Event:
+    """One round: who came, what was shown, and the feedback."""
+
+    user: int
+    ranking: Ints
+    feedback: Feedback
+
+
+def catalog_for(policy: Policy) -> Catalog:
+    """Make a catalogue of 12 items, one of them zero and one twice."""
+    d = policy.n_features or 3
+    rng = np.random.default_rng(11)
+    items = rng.standard_normal((12, d))
+    items /= np.linalg.norm(items, axis=1, keepdims=True)
+    items *= rng.uniform(0.3, 1.0, (12, 1))
+    items[4] = 0.0
+    items[7] = items[2]
+    return Catalog(items)
+
+
+def tastes(d: int) -> Any:
+    """Return one weight vector per user, in two opposite groups."""
+    rng = np.random.default_rng(5)
+    base = rng.standard_normal(d)
+    return np.array([base if user % 2 else -base for user in range(USERS)])
+
+
+def play(policy: Policy, catalog: Catalog, rounds: int = ROUNDS) -> Iterator[Event]:
+    """Let the policy learn from a seeded audience, yielding each round after its update."""
+    rng = np.random.default_rng(3)
+    weights = tastes(catalog.n_features)
+    for _ in range(rounds):
+        user = int(rng.integers(USERS))
+        ranking = policy.recommend(user, catalog, K)
+        chance = 1.0 / (1.0 + np.exp(-4.0 * catalog.features[ranking] @ weights[user]))
+        liked = np.flatnonzero(rng.random(K) < 0.8 * chance)
+        if rng.random() < 0.2 and liked.size:
+            clicks = tuple(int(position) for position in liked)
+            feedback = Feedback(examined=clicks[-1] + 1, clicks=clicks)
+        else:
+            feedback = Feedback.from_click(int(liked[0]) if liked.size else None, K)
+        policy.update(user, catalog[ranking], feedback)
+        yield Event(user, ranking, feedback)
+
+
+def played(policy: Policy) -> tuple[Catalog, list[Event]]:
+    """Play all rounds and return the catalogue and the log."""
+    catalog = catalog_for(policy)
+    return catalog, list(play(policy, catalog))
+
+
+def learned(policy: Policy) -> dict[str, Any]:
+    """Return the state without the place in the stream of draws."""
+    return {name: value for name, value in policy.state().items() if name != "draws"}
+
+
+def same(left: dict[str, Any], right: dict[str, Any]) -> bool:
+    """Tell whether two states are equal to the bit."""
+    return left.keys() == right.keys() and all(
+        np.array_equal(value, right[name])
+        if isinstance(value, np.ndarray)
+        else value == right[name]
+        for name, value in left.items()
+    )
