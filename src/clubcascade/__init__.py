@@ -8,7 +8,7 @@
 200
 """
 
-from clubcascade import click, environments, theory
+from clubcascade import click, environments, errors, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
 from clubcascade.policies import POLICIES, load
 from clubcascade.policies.c3_ucb import C3UCB
@@ -43,6 +43,7 @@ __all__ = [
     "Trace",
     "click",
     "environments",
+    "errors",
     "load",
     "simulate",
     "theory",

@@ -67,7 +67,7 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, A
                 state[name] = _array(archive.read(f"{name}.npy"))
             state.update(decode(header["plain"]))
             return str(header["policy"]), decode(header["params"]), state
-    except (zipfile.BadZipFile, KeyError, EOFError, ValueError, TypeError) as error:
+    except (zipfile.BadZipFile, KeyError, EOFError, ValueError, TypeError, RuntimeError) as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(

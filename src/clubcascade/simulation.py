@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -162,7 +162,7 @@ class _Run:
         policy, env = self.policy, self.env
         assert isinstance(policy, CompiledPolicy)
         assert isinstance(env, Table)
-        node = np.array([policy.number(user) for user in range(env.n_users)])
+        node = self.node = self.numbers()
         kinds = range(int(env.kind.max()) + 1)
         values = {int(env.kind[user]): user for user in range(env.n_users)}
         best = np.zeros(len(kinds))
@@ -245,10 +245,21 @@ class _Run:
         entry = done // self.every - 1
         if self.truth is None or entry < 0:
             return
-        found: list[set[Hashable]] = self.policy.clusters()  # type: ignore[attr-defined]
-        self.rand[entry] = adjusted_rand_index(
-            [(g, self.truth[user]) for g, users in enumerate(found) for user in users]
-        )
+        ours = np.full(len(self.truth), -1)
+        if isinstance(self.policy, CompiledPolicy):
+            numbers = self.node if self.compiled else self.numbers()
+            labels = self.policy.labels()
+            ours[numbers >= 0] = labels[numbers[numbers >= 0]]
+        else:
+            for label, users in enumerate(self.policy.clusters()):  # type: ignore[attr-defined]
+                ours[[user for user in users if user in range(len(ours))]] = label
+        met = ours >= 0
+        self.rand[entry] = adjusted_rand_index(ours[met], self.truth[met])
+
+    def numbers(self) -> Ints:
+        """Return the policy's number of each user of the environment, -1 for strangers."""
+        assert isinstance(self.policy, CompiledPolicy)
+        return np.array([self.policy.number(user) for user in range(self.env.n_users)])
 
     def trace(self, seconds: float) -> Trace:
         """Gather what was written down."""
@@ -263,8 +274,8 @@ class _Run:
         )
 
 
-def adjusted_rand_index(pairs: list[tuple[Any, Any]]) -> float:
-    """Agreement of two partitions, given as (label, label) of each member; 1 is perfect.
+def adjusted_rand_index(ours: npt.ArrayLike, true: npt.ArrayLike) -> float:
+    """Agreement of two partitions, given as the label of each member; 1 is perfect, 0 is chance.
 
     References
     ----------
@@ -272,24 +283,23 @@ def adjusted_rand_index(pairs: list[tuple[Any, Any]]) -> float:
 
     Examples
     --------
-    >>> adjusted_rand_index([(0, "a"), (0, "a"), (1, "b")])
+    >>> adjusted_rand_index([0, 0, 1], ["a", "a", "b"])
     1.0
-    >>> adjusted_rand_index([(0, "a"), (0, "b"), (1, "a"), (1, "b")])
+    >>> adjusted_rand_index([0, 0, 1, 1], ["a", "b", "a", "b"])
     -0.5
     """
 
-    def pairs_within(labels: list[Any]) -> float:
-        _, counts = np.unique(labels, return_counts=True)
+    def pairs_within(labels: Ints) -> float:
+        counts = np.bincount(labels).astype(np.float64)
         return float((counts * (counts - 1) / 2).sum())
 
-    left = {label: number for number, label in enumerate(dict.fromkeys(a for a, _ in pairs))}
-    right = {label: number for number, label in enumerate(dict.fromkeys(b for _, b in pairs))}
-    ours = [left[a] for a, _ in pairs]
-    true = [right[b] for _, b in pairs]
-    both = [number * len(right) + other for number, other in zip(ours, true, strict=True)]
-    n = len(pairs)
-    together, in_ours, in_true = pairs_within(both), pairs_within(ours), pairs_within(true)
-    everything = n * (n - 1) / 2
+    _, left = np.unique(np.asarray(ours), return_inverse=True)
+    _, right = np.unique(np.asarray(true), return_inverse=True)
+    if left.size == 0:
+        return 1.0
+    _, both = np.unique(left * (right.max() + 1) + right, return_inverse=True)
+    together, in_ours, in_true = pairs_within(both), pairs_within(left), pairs_within(right)
+    everything = left.size * (left.size - 1) / 2
     expected = in_ours * in_true / everything if everything else 0.0
     most = (in_ours + in_true) / 2
     return 1.0 if most == expected else (together - expected) / (most - expected)

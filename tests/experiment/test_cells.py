@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from clubcascade.errors import InvalidConfig
+from clubcascade.experiment import cells
 from clubcascade.experiment.cells import Seeds, build, plan, run, warm_up
+from clubcascade.simulation import simulate
 from tests.experiment import tiny
 
 
@@ -77,6 +79,13 @@ def test_a_policys_own_seed_is_derived_unless_given():
 def test_a_wrong_parameter_is_named_before_anything_runs(changes, message):
     with pytest.raises(InvalidConfig, match=message):
         warm_up(plan(tiny.experiment(**changes)))
+
+
+def test_warming_up_plays_each_kind_of_run_once(monkeypatch):
+    played = []
+    monkeypatch.setattr(cells, "simulate", lambda *a, **k: played.append(simulate(*a, **k)))
+    warm_up(plan(tiny.experiment(rounds=100_000, seeds=3)))
+    assert len(played) == 2
 
 
 def test_warming_up_leaves_failing_runs_to_the_cells():

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -49,6 +51,25 @@ def test_workers_use_one_thread_and_the_parent_keeps_its_own():
 def test_an_error_of_the_first_work_is_raised():
     with pytest.raises(KeyError, match="first"), Workers(work, jobs=1) as workers:
         workers.first(fail)
+
+
+def test_a_deadly_first_work_does_not_lose_the_tasks():
+    with Workers(work, jobs=1) as workers:
+        workers.first(work, DEADLY)
+        assert dict(workers.outcomes([2])) == {2: 4}
+
+
+def test_a_script_without_a_main_guard_is_told_so(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from clubcascade.experiment.pool import Workers\n"
+        "with Workers(print, 1) as workers:\n"
+        "    workers.first(print)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("clubcascade.experiment.pool.WorkerDied: no worker process could start")
 
 
 def test_an_interrupted_run_does_not_wait_for_its_tasks():

@@ -147,6 +147,18 @@ def test_the_problems_are_not_trivial():
     assert min(seen.values()) >= 10, seen
 
 
+def test_a_newcomer_meets_what_a_lone_user_learned():
+    """What a user learns while nobody is linked to it counts when somebody joins."""
+    problem = Problem(2, ["a", "b"], 0, [cc.Catalog(np.eye(2))], [], seed=0)
+    twin = Twin(problem, alpha=0.4, beta=1.0, reg=1.0)
+    one, other = np.eye(2)[:1], np.eye(2)[1:]
+    for user, shown, click in [("a", one, 0)] * 30 + [("b", other, None)]:
+        twin.policy.update(user, shown, click)
+        twin.reference.update(user, shown, 1, () if click is None else (click,))
+        twin.compare_all()
+    assert partition(twin.policy.clusters()) == {frozenset("a"), frozenset("b")}
+
+
 @pytest.mark.parametrize("start", ["complete", "random"])
 def test_agrees_over_a_long_run(start):
     """Two thousand rounds with a small ridge: nothing piles up, and late users keep coming."""
@@ -301,7 +313,7 @@ def test_the_code_of_2017(problem, parameters, start):
 
 def uniforms(policy, n):
     """The numbers that the next call of ``recommend`` will multiply the bonuses with."""
-    key, draws = key_of(policy.seed, "draws")[0], policy.state()["tally"][2]
+    key, draws = key_of(policy.seed, "draws")[0], policy.state()["draws"][0]
     return np.array([luck.uniform(key, draws, j) for j in range(n)])
 
 

@@ -32,14 +32,15 @@ def show(console: Console, title: str, registry: Mapping[str, type]) -> None:
     for name, cls in sorted(registry.items()):
         lines = (name, "bold cyan", 2), (summary(cls), "", 6), (parameters(cls), "dim", 6)
         for text, style, indent in lines:
-            console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
+            if text:
+                console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
     console.print()
 
 
 def summary(cls: type) -> str:
     """Return the first paragraph of the docstring, as one line."""
     paragraph = (inspect.getdoc(cls) or "").split("\n\n")[0]
-    return " ".join(paragraph.split())
+    return " ".join(paragraph.split()).replace("``", "")
 
 
 def parameters(cls: type) -> str:

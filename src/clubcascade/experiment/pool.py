@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -26,6 +27,12 @@ THREADS = (
     "MKL_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS",
+)
+
+
+CANNOT_START = (
+    "no worker process could start; a script that runs an experiment must do so below "
+    "if __name__ == '__main__':, because workers import the script"
 )
 
 
@@ -71,13 +78,21 @@ class Workers(Generic[Task]):
         self._close()
 
     def first(self, work: Callable[..., Any], *arguments: Any) -> None:
-        """Do something in one worker before the tasks start; its error is raised here."""
-        with self._in_workers():
-            future = self._pool.submit(work, *arguments)
-        try:
-            future.result()
-        except BrokenProcessPool:
-            self._reopen()
+        """Do something in one worker before the tasks start; its error is raised here.
+
+        If it takes its worker along, the tasks go on without it, unless no worker can start.
+        """
+        calls: list[Callable[[], Any]] = [partial(work, *arguments), _nothing]
+        for attempt, call in enumerate(calls):
+            with self._in_workers():
+                future = self._pool.submit(call)
+            try:
+                future.result()
+                return
+            except BrokenProcessPool:
+                if attempt:
+                    raise WorkerDied(CANNOT_START) from None
+                self._reopen()
 
     def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Any]]:
         """Yield (task, result or exception) as the tasks end, in any order."""
@@ -143,6 +158,10 @@ class Workers(Generic[Task]):
                     del os.environ[name]
                 else:
                     os.environ[name] = value
+
+
+def _nothing() -> None:
+    """See whether a worker starts."""
 
 
 def _obey(leash: Connection) -> None:

@@ -26,10 +26,10 @@ class Table:
     --------
     >>> Table({"rounds": 10}, "", required=["rounds"]).whole("rounds")
     10
-    >>> Table({"round": 10}, "quick", required=["rounds"])
+    >>> Table({"sed": 10}, "quick", required=["seeds"])
     Traceback (most recent call last):
         ...
-    clubcascade.errors.InvalidConfig: unknown key 'round' in quick; did you mean 'rounds'? Known: rounds
+    clubcascade.errors.InvalidConfig: unknown key 'sed' in quick; did you mean 'seeds'? Known: seeds
     """
 
     def __init__(

@@ -73,6 +73,27 @@ def _distance(weights: Floats, a: int, b: int) -> float:
 
 
 @kernel
+def weigh(state: Club, row: int) -> None:
+    """Line 8: the user's own weights. Kept up to date only while the user has neighbours."""
+    linear.ridge_weights(
+        state.gram[row],
+        state.moment[row],
+        state.ridge.reg[0],
+        state.ridge.matrix,
+        state.weights[row],
+    )
+
+
+@kernel
+def weigh_again(state: Club, links: Any) -> None:
+    """Bring users up to date who were alone until a newcomer linked with them."""
+    for e in range(links.shape[0]):
+        row = state.row[links[e]]
+        if row >= 0 and state.graph.degree[links[e]] == 1:
+            weigh(state, row)
+
+
+@kernel
 def _split(state: Club, node: int, pieces: int) -> None:
     """Give every piece that a cut split off its own model; the rest keeps what remains."""
     graph = state.graph
@@ -181,13 +202,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     state.count[row] += examined
     state.radius[row] = radius_of(state.count[row], state.rule[2] > 0.0)
     if state.graph.degree[node] > 0:
-        linear.ridge_weights(
-            state.gram[row],
-            state.moment[row],
-            state.ridge.reg[0],
-            state.ridge.matrix,
-            state.weights[row],
-        )
+        weigh(state, row)
         _delete_edges(state, node, row)
 
 

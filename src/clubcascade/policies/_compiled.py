@@ -68,6 +68,10 @@ class CompiledPolicy(Policy):
     def _take(self, state: dict[str, Any]) -> None:
         """Fill this new policy with a state; may raise half-way."""
 
+    def labels(self) -> Ints:
+        """Return the cluster of each user, in the order of their numbers; here all are one."""
+        return np.zeros(len(self._numbers), np.int64)
+
     def padded(self, items: Floats) -> Floats:
         """Return the items as the kernels know them."""
         return items
@@ -78,6 +82,14 @@ class CompiledPolicy(Policy):
     def users(self) -> list[Hashable]:
         """Users in the order of their numbers."""
         return list(self._numbers)
+
+    def clusters(self) -> list[set[Hashable]]:
+        """Return the users that are served as one, as a list of sets, oldest user first."""
+        groups: dict[int, set[Hashable]] = {}
+        with self._lock:
+            for user, label in zip(self._numbers, self.labels().tolist(), strict=True):
+                groups.setdefault(label, set()).add(user)
+        return list(groups.values())
 
     def number(self, user: Hashable) -> int:
         """Return the number of a user, -1 for a stranger."""

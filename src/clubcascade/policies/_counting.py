@@ -84,10 +84,6 @@ class CountingPolicy(CompiledPolicy):
             )
         return super()._read_shown(shown)
 
-    def clusters(self) -> list[set[Hashable]]:
-        """Return one set of all users met."""
-        return [set(self._numbers)] if self._numbers else []
-
     def _join(self, user: Hashable) -> int:
         self._numbers[user] = len(self._numbers)
         return self._numbers[user]

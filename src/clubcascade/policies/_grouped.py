@@ -39,7 +39,8 @@ class GroupedPolicy(RidgePolicy):
     def _rule(self) -> Floats:
         return self._rule_array
 
-    def _model_labels(self) -> Ints:
+    def labels(self) -> Ints:
+        """Return the model of each user, in the order of their numbers."""
         return self._group[: len(self._numbers)]
 
     def _model_of(self, user: Hashable) -> tuple[Models, int]:

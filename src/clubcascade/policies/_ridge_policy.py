@@ -37,10 +37,6 @@ class RidgePolicy(CompiledPolicy):
     def _rule(self) -> Floats:
         """The rule of the bonus: [beta, noise, delta]."""
 
-    @abstractmethod
-    def _model_labels(self) -> Ints:
-        """Return the model of each user, in the order of their numbers."""
-
     # -- what follows --------------------------------------------------------------------------
 
     def shelf(self, catalog: Catalog, k: int) -> Any:
@@ -97,14 +93,6 @@ class RidgePolicy(CompiledPolicy):
             models, g = self._model_of(user)
             a = models.arrays
             return models.gram(g), np.array(a["moment"][g]), int(a["count"][g])
-
-    def clusters(self) -> list[set[Hashable]]:
-        """Return the users that share a model, as a list of sets, oldest user first."""
-        groups: dict[int, set[Hashable]] = {}
-        with self._lock:
-            for user, label in zip(self._numbers, self._model_labels().tolist(), strict=True):
-                groups.setdefault(label, set()).add(user)
-        return list(groups.values())
 
     def _known(self, user: Hashable) -> int:
         number = self.number(user)

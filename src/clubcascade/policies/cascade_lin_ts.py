@@ -66,9 +66,6 @@ class CascadeLinTS(RidgePolicy):
     def _model_of(self, user: Hashable) -> tuple[Models, int]:
         return self._models, 0
 
-    def _model_labels(self) -> Ints:
-        return np.zeros(len(self._numbers), np.intp)
-
     def _join(self, user: Hashable) -> int:
         self._numbers[user] = len(self._numbers)
         return self._numbers[user]

@@ -235,6 +235,7 @@ class ClubCascade(RidgePolicy):
     # -- users ---------------------------------------------------------------------------------
 
     def _join(self, user: Hashable) -> int:
+        links = self._graph.links_of_newcomer()
         number, label, merged = self._graph.join()
         if self._graph.capacity > len(self._row):
             self._grow()
@@ -242,6 +243,7 @@ class ClubCascade(RidgePolicy):
         if self._graph.arrays["size"][label] == 1:
             self._models.clear(label)
         self._models.merge(label, merged)
+        kernels.weigh_again(self.compiled, links)
         self._tally[1] = self._graph.n_components
         self._numbers[user] = number
         return number
@@ -277,7 +279,8 @@ class ClubCascade(RidgePolicy):
     def _rule(self) -> Floats:
         return np.array([self.beta, 0.0, 1.0])
 
-    def _model_labels(self) -> Ints:
+    def labels(self) -> Ints:
+        """Return the component of each user, in the order of their numbers."""
         return self._graph.labels()
 
     @property

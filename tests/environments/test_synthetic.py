@@ -1,0 +1,128 @@
+"""The paper's synthetic settings, and what is refused."""
+
+import numpy as np
+import pytest
+
+import clubcascade as cc
+from clubcascade.environments import Matrix, Synthetic
+
+SIZES = {"n_users": 40, "n_clusters": 5, "n_items": 200, "n_features": 20}
+
+
+@pytest.mark.parametrize("gap", ["orthogonal", 0.2, 0.5, 1.0, 0.0, 1.5])
+@pytest.mark.parametrize("items", ["fixed", "fresh"])
+def test_settings_of_the_paper(gap, items):
+    env = Synthetic(**SIZES, gap=gap, items=items, seed=3)
+    distance = np.sqrt(2) if gap == "orthogonal" else gap
+    norms = np.linalg.norm(env.weights, axis=1)
+    np.testing.assert_allclose(norms, 1.0)
+    between = np.linalg.norm(env.weights[:, None] - env.weights[None], axis=2)
+    np.testing.assert_allclose(between[~np.eye(5, dtype=bool)], distance, atol=1e-7)
+    if gap == 0.2:
+        assert env.weights[0] @ env.weights[1] == pytest.approx(0.98)
+    chances = env.weights @ env.catalog.features.T
+    assert chances.min() >= 0.0
+    assert chances.max() <= 1.0 + 1e-12
+    assert set(env.partition.tolist()) == set(range(5))
+    user, offered = env.next_user()
+    assert len(offered) == 200
+
+
+def test_mirrored_items_have_the_law_of_rejected_ones():
+    env = Synthetic(n_users=2, n_clusters=2, n_items=4000, n_features=4, seed=1)
+    rng = np.random.default_rng(2)
+    draws = rng.standard_normal((40_000, 4))
+    draws /= np.linalg.norm(draws, axis=1, keepdims=True)
+    kept = draws[(draws @ env.weights.T >= 0).all(axis=1)]
+    ours = env.catalog.features
+    np.testing.assert_allclose(ours.mean(axis=0), kept.mean(axis=0), atol=0.04)
+    np.testing.assert_allclose(ours.T @ ours / 4000, kept.T @ kept / len(kept), atol=0.03)
+
+
+def test_clicks_come_with_the_probabilities():
+    env = Synthetic(n_users=3, n_clusters=2, n_items=6, n_features=4, seed=1)
+    env.reset(8)
+    clicked = np.zeros((3, 6))
+    rounds = np.zeros(3)
+    for _ in range(6000):
+        user, _ = env.next_user()
+        rounds[user] += 1
+        clicked[user] += [bool(env.respond(user, np.array([row])).clicks) for row in range(6)]
+    np.testing.assert_allclose(clicked / rounds[:, None], env.attraction[env.kind], atol=0.06)
+    np.testing.assert_allclose(rounds / 6000, 1 / 3, atol=0.04)
+
+
+def test_weighted_arrivals():
+    env = Synthetic(**SIZES | {"n_users": 5}, arrivals=[4, 1, 0, 1, 2], seed=1)
+    users = np.bincount([env.next_user()[0] for _ in range(8000)], minlength=5)
+    np.testing.assert_allclose(users / 8000, np.array([4, 1, 0, 1, 2]) / 8, atol=0.03)
+
+
+def test_fresh_items_differ_between_rounds_and_never_repeat_within_one():
+    env = Synthetic(**SIZES, items="fresh", seed=1)
+    _, first = env.next_user()
+    _, second = env.next_user()
+    assert not np.array_equal(first, second)
+    assert len(np.unique(first, axis=0)) == len(first)
+
+
+def test_best_list_of_the_dependent_click_model():
+    env = Matrix([[0.9, 0.5, 0.1]], np.eye(3), click=cc.click.DCM([0.2, 0.9]))
+    env.next_user()
+    lists = [np.array([a, b]) for a in range(3) for b in range(3) if a != b]
+    values = [env.value(0, ranking) for ranking in lists]
+    assert env.best_value(0, 2) == pytest.approx(max(values))
+    assert lists[int(np.argmax(values))].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"n_users": 0}, "n_users"),
+        ({"n_clusters": 41}, "n_clusters"),
+        ({"n_clusters": 25}, "at most n_features, 20"),
+        ({"n_items": 0}, "n_items"),
+        ({"gap": -0.1}, "gap"),
+        ({"gap": 3.0}, "gap"),
+        ({"gap": "wide"}, "gap"),
+        ({"items": "stale"}, "items must be one of"),
+        ({"arrivals": [1, 2]}, "40 weights"),
+        ({"arrivals": [-1.0] * 40}, "weights >= 0"),
+        ({"arrivals": "often"}, "arrivals"),
+        ({"cluster_sizes": [1, 2]}, "cluster_sizes"),
+        ({"seed": -3}, "seed"),
+    ],
+)
+def test_bad_settings(changes, words):
+    with pytest.raises(cc.errors.InvalidArgument, match=words):
+        Synthetic(**(SIZES | changes))
+
+
+@pytest.mark.parametrize(
+    ("attraction", "words"),
+    [
+        (np.zeros((0, 3)), "shape"),
+        (np.zeros((2, 2)), "3 items"),
+        ([[0, 0, 2]], "got 2.0"),
+        ([[0, np.nan, 0]], "got nan"),
+        ([0.1, 0.2, 0.3], "shape"),
+    ],
+)
+def test_bad_matrices(attraction, words):
+    with pytest.raises(cc.errors.InvalidArgument, match=words):
+        Matrix(attraction, np.eye(3))
+
+
+def test_ceiling_is_the_share_of_users_who_like_anything():
+    env = Matrix([[0, 1], [0, 0]], np.eye(2), arrivals=[3, 1])
+    assert env.ceiling == pytest.approx(0.75)
+
+
+def test_lists_must_be_rows_of_the_round():
+    env = Synthetic(**SIZES, seed=1)
+    with pytest.raises(cc.errors.ClubCascadeError, match="next_user"):
+        env.respond(0, [0])
+    user, _ = env.next_user()
+    for ranking in ([200], [-1], []):
+        with pytest.raises(cc.errors.InvalidArgument, match="ranking"):
+            env.respond(user, np.array(ranking, dtype=int))

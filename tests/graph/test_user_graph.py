@@ -1,0 +1,111 @@
+"""Random graphs and random cuts against networkx, dense and sparse, with users who join."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clubcascade.errors import InvalidArgument
+from clubcascade.graph import Complete, ErdosRenyi, UserGraph
+from clubcascade.graph.start import MAX_COMPLETE
+
+
+def plain(graph):
+    other = nx.Graph()
+    other.add_nodes_from(range(graph.n))
+    other.add_edges_from(graph.edges())
+    return other
+
+
+def agree(graph, other):
+    labels = graph.labels()
+    groups = {}
+    for user, label in enumerate(labels.tolist()):
+        groups.setdefault(label, set()).add(user)
+    assert sorted(map(sorted, groups.values())) == sorted(
+        map(sorted, nx.connected_components(other))
+    )
+    assert graph.n_components == len(groups)
+    sizes = graph.arrays["size"]
+    for label, users in groups.items():
+        assert sizes[label] == len(users)
+    for user in range(graph.n):
+        assert set(graph.neighbours(user).tolist()) == set(other[user])
+
+
+@st.composite
+def starts(draw):
+    if draw(st.booleans()):
+        return Complete()
+    return ErdosRenyi(draw(st.floats(0.0, 1.0)), draw(st.integers(0, 2**63)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(start=starts(), n=st.integers(0, 20), seed=st.integers(0, 2**32 - 1))
+def test_cuts_and_joins_agree_with_networkx(start, n, seed):
+    rng = np.random.default_rng(seed)
+    graph = UserGraph(start, n)
+    other = plain(graph)
+    agree(graph, other)
+    for _ in range(25):
+        if graph.n == 0 or rng.random() < 0.2:
+            links = graph.links_of_newcomer().tolist()
+            before = graph.labels()
+            user, label, merged = graph.join()
+            other.add_node(user)
+            other.add_edges_from((user, link) for link in links)
+            assert label == graph.labels()[user]
+            assert set(merged) | {label} >= {int(before[link]) for link in links}
+        else:
+            user = int(rng.integers(graph.n))
+            near = list(other[user])
+            gone = [link for link in near if rng.random() < rng.choice([0.2, 0.8, 1.0])]
+            before = graph.labels()
+            pieces = graph.cut(user, np.array(gone, dtype=np.int64))
+            other.remove_edges_from((user, link) for link in gone)
+            for label, users in pieces:
+                assert (graph.labels()[users] == label).all()
+                assert len({int(before[member]) for member in users}) == 1
+        agree(graph, other)
+        again = UserGraph.from_state(start, graph.state())
+        agree(again, other)
+        for name, value in graph.state().items():
+            np.testing.assert_array_equal(value, again.state()[name])
+
+
+def test_one_cut_makes_several_pieces():
+    graph = UserGraph(ErdosRenyi(1.0, 1), 4)
+    for user in (1, 2, 3):
+        graph.cut(user, np.array([other for other in (1, 2, 3) if other > user]))
+    assert graph.n_components == 1  # a star around user 0
+    pieces = graph.cut(0, np.array([1, 2, 3]))
+    assert len(pieces) == 3
+    assert graph.n_components == 4
+
+
+def test_known_users_are_users_who_joined_one_by_one():
+    start = ErdosRenyi(0.3, 99)
+    at_once, one_by_one = UserGraph(start, 30), UserGraph(start)
+    for _ in range(30):
+        one_by_one.join()
+    assert list(at_once.edges()) == list(one_by_one.edges())
+
+
+def test_erdos_renyi_has_the_expected_number_of_edges():
+    n, p = 400, 0.05
+    graph = UserGraph(ErdosRenyi(p, 5), n)
+    expected = p * n * (n - 1) / 2
+    assert abs(len(list(graph.edges())) - expected) < 5 * np.sqrt(expected)
+
+
+def test_complete_start_refuses_too_many_users_and_names_the_sparse_one():
+    with pytest.raises(InvalidArgument, match='start="random"'):
+        UserGraph(Complete(), MAX_COMPLETE + 1)
+
+
+def test_a_small_piece_of_a_huge_component_is_the_one_that_moves():
+    graph = UserGraph(ErdosRenyi(20 / 20_000, 3), 20_000)
+    user = int(np.argmax(graph.labels() == np.bincount(graph.labels()).argmax()))
+    pieces = graph.cut(user, graph.neighbours(user))
+    assert [users for _, users in pieces] == [[user]]

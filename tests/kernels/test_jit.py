@@ -1,0 +1,49 @@
+"""The cache: found by the next process, and never stale."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import clubcascade
+from clubcascade.kernels import jit, linear
+
+PROGRAM = """
+import numpy as np
+from clubcascade.kernels import single, ridge
+from clubcascade import C3UCB
+policy = C3UCB(n_features=2)
+policy.update("a", np.eye(2), 0)
+print(sum(single.learn.stats.cache_hits.values()), sum(single.learn.stats.cache_misses.values()))
+print(policy.statistics("a")[0][0, 0])
+"""
+
+
+def run(folder):
+    env = os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def test_second_process_starts_warm_and_an_edit_is_seen(tmp_path):
+    shutil.copytree(
+        Path(clubcascade.__file__).parent,
+        tmp_path / "clubcascade",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    assert run(tmp_path) == ["0", "1", "1.0"]
+    assert run(tmp_path) == ["1", "0", "1.0"]
+    # `single.learn` calls `linear.add_outer`, two files away: numba alone would not notice
+    source = tmp_path / "clubcascade" / "kernels" / "linear.py"
+    text = source.read_text()
+    line = "packed[place + g - f] += scale * x[g]"
+    assert line in text
+    source.write_text(text.replace(line, "packed[place + g - f] += 2.0 * scale * x[g]"))
+    assert run(tmp_path) == ["0", "1", "2.0"]
+
+
+def test_every_kernel_carries_the_stamp():
+    assert linear.dot._cache._cache_file._source_stamp == jit.SOURCES

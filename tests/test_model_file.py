@@ -1,0 +1,104 @@
+"""Model files: foreign, truncated, newer, and written by an interrupted process."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clubcascade as cc
+from clubcascade import model_file
+from clubcascade.checks._play import same
+from clubcascade.errors import InvalidArgument, ModelFileError
+
+IDS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.binary() | st.floats(),
+    lambda inner: st.tuples(inner, inner),
+    max_leaves=4,
+)
+
+
+@given(IDS)
+def test_ids_come_back_exactly(value):
+    again = model_file.decode(json.loads(json.dumps(model_file.encode(value))))
+    assert repr(again) == repr(value)
+
+
+def saved(tmp_path):
+    policy = cc.ClubCascade(n_features=2, users=["a", ("b", 1)], alpha=0.4)
+    policy.update("a", np.eye(2), 0)
+    path = tmp_path / "model.cc"
+    policy.save(path)
+    return policy, path
+
+
+def test_every_truncation_is_refused(tmp_path):
+    _, path = saved(tmp_path)
+    whole = path.read_bytes()
+    for size in range(0, len(whole) - 1, 97):
+        path.write_bytes(whole[:size])
+        with pytest.raises(ModelFileError, match="model"):
+            cc.load(path)
+
+
+def test_flipped_bits_never_load_silently(tmp_path):
+    policy, path = saved(tmp_path)
+    whole = bytearray(path.read_bytes())
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        broken = whole.copy()
+        broken[int(rng.integers(len(whole)))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(bytes(broken))
+        try:
+            other = cc.load(path)
+        except cc.errors.ClubCascadeError:
+            continue
+        assert same(policy.state(), other.state())
+
+
+def test_foreign_files_are_refused(tmp_path):
+    path = tmp_path / "other"
+    path.write_text("hello")
+    with pytest.raises(ModelFileError, match="whole clubcascade model file"):
+        cc.load(path)
+    np.savez(tmp_path / "array.npz", x=np.zeros(2))
+    with pytest.raises(ModelFileError, match="another kind"):
+        cc.load(tmp_path / "array.npz")
+    with pytest.raises(FileNotFoundError):
+        cc.load(tmp_path / "missing")
+
+
+def change_header(path, **changes):
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(members["header.json"]) | changes
+    members["header.json"] = json.dumps(header).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def test_a_newer_format_is_refused_with_its_number(tmp_path):
+    _, path = saved(tmp_path)
+    change_header(path, format=model_file.FORMAT + 1)
+    with pytest.raises(ModelFileError, match=f"format {model_file.FORMAT + 1}"):
+        cc.load(path)
+
+
+def test_an_unknown_policy_is_named(tmp_path):
+    _, path = saved(tmp_path)
+    change_header(path, policy="club_cascada")
+    with pytest.raises(cc.errors.UnknownName, match="did you mean 'club_cascade'"):
+        cc.load(path)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path):
+    policy, path = saved(tmp_path)
+    before = path.read_bytes()
+    policy.update(object, np.eye(2), 0)  # an id that no file can hold
+    with pytest.raises(InvalidArgument, match="user id"):
+        policy.save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model.cc"]

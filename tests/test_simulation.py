@@ -1,0 +1,213 @@
+"""One algorithm, two ways to run it: compiled and through the public methods, equal to the bit."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import clubcascade as cc
+from clubcascade.checks._play import same
+from clubcascade.policies import POLICIES
+from clubcascade.simulation import adjusted_rand_index
+
+SIZES = {"n_users": 7, "n_clusters": 2, "n_items": 40, "n_features": 3, "seed": 5}
+WORLDS = {
+    "fixed": {},
+    "fresh": {"items": "fresh"},
+    "dcm": {"click": cc.click.DCM([0.8, 0.3])},
+    "weighted": {"arrivals": [5, 1, 1, 1, 0, 1, 1]},
+}
+
+
+class Foreign(cc.Policy):
+    """A policy of somebody else's: only the public methods, so simulate cannot compile it."""
+
+    def __init__(self, inner):
+        self.inner = inner
+        self.n_features = inner.n_features
+        self.clusters = inner.clusters
+
+    def recommend(self, user, items, k):
+        return self.inner.recommend(user, items, k)
+
+    def update(self, user, shown, click):
+        self.inner.update(user, shown, click)
+
+    def state(self):
+        return self.inner.state()
+
+    def load_state(self, state):
+        self.inner.load_state(state)
+
+    @classmethod
+    def examples(cls):
+        yield from ()
+
+
+def cases():
+    for name, kind in POLICIES.items():
+        for number, policy in enumerate(kind.examples()):
+            for world in WORLDS:
+                if policy.n_features is not None or world != "fresh":
+                    yield pytest.param(policy, world, id=f"{name}-{number}-{world}")
+
+
+@pytest.mark.parametrize(("policy", "world"), list(cases()))
+def test_compiled_run_equals_public_methods(policy, world):
+    env = cc.environments.Synthetic(**SIZES, **WORLDS[world])
+    fast, slow = policy.fresh(), policy.fresh()
+    ours = cc.simulate(fast, env, rounds=300, k=4, seed=9)
+    theirs = cc.simulate(Foreign(slow), env, rounds=300, k=4, seed=9)
+    np.testing.assert_array_equal(ours.reward, theirs.reward)
+    np.testing.assert_allclose(ours.regret, theirs.regret, rtol=1e-12)
+    if not isinstance(policy, cc.KnownClusters):  # which knows users that never come
+        np.testing.assert_array_equal(ours.n_clusters, theirs.n_clusters)
+        np.testing.assert_array_equal(ours.rand_index, theirs.rand_index)
+    assert same(fast.state(), slow.state())
+
+
+def test_one_seed_gives_every_policy_the_same_arrivals_and_luck():
+    env = cc.environments.Synthetic(**SIZES)
+
+    class Spy(Foreign):
+        def update(self, user, shown, click):
+            seen.append((user, np.asarray(shown).tobytes(), click))
+            super().update(user, shown, click)
+
+    logs = []
+    for policy in (cc.C3UCB(n_features=3), cc.MultipleLinUCB(n_features=3), cc.Random(seed=4)):
+        seen = []
+        cc.simulate(Spy(policy), env, rounds=200, k=40, seed=2)
+        logs.append(seen)
+    users = [[user for user, _, _ in log] for log in logs]
+    assert users[0] == users[1] == users[2]
+    # with every item shown, the set of liked items is the same whichever the order
+    env.reset(2)
+    for _ in range(50):
+        user, catalog = env.next_user()
+        liked = {row for row in range(40) if env.respond(user, np.array([row])).clicks}
+        first = env.respond(user, np.arange(40))
+        assert set(first.clicks) <= liked
+
+
+def test_runs_are_the_same_in_another_process():
+    program = """
+import hashlib, clubcascade as cc
+env = cc.environments.Synthetic(n_users=7, n_clusters=2, n_items=40, n_features=3, seed=5)
+policy = cc.ClubCascade(n_features=3, alpha=0.5, start="random", edge_probability=0.5, seed=1)
+trace = cc.simulate(policy, env, rounds=2000, k=4, seed=9)
+digest = hashlib.sha256(trace.regret.tobytes() + trace.reward.tobytes())
+for name, value in sorted(policy.state().items()):
+    digest.update(value.tobytes() if hasattr(value, "tobytes") else repr(value).encode())
+print(digest.hexdigest())
+"""
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_trace_has_the_recorded_rounds():
+    env = cc.environments.Synthetic(**SIZES)
+    every = cc.simulate(cc.C3UCB(n_features=3), env, rounds=100, k=2, seed=1)
+    tenth = cc.simulate(cc.C3UCB(n_features=3), env, rounds=100, k=2, seed=1, every=10)
+    np.testing.assert_array_equal(tenth.round, np.arange(10, 101, 10))
+    np.testing.assert_array_equal(tenth.regret, every.regret[9::10])
+    table = tenth.to_pandas()
+    assert list(table) == ["round", "reward", "regret", "n_clusters", "rand_index"]
+    assert len(table) == 10
+
+
+def test_progress_is_told():
+    env = cc.environments.Synthetic(**SIZES)
+    told = []
+    cc.simulate(cc.Random(), env, rounds=250, k=2, seed=1, progress=told.append)
+    assert told[-1] == 250
+    assert told == sorted(told)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"rounds": 0}, "rounds"),
+        ({"k": 0}, "k must"),
+        ({"k": 41}, "k must be at most"),
+        ({"seed": -1}, "seed"),
+        ({"every": 0}, "every"),
+        ({"every": 1000}, "every"),
+    ],
+)
+def test_bad_calls_say_what_is_wrong(changes, words):
+    env = cc.environments.Synthetic(**SIZES)
+    call = {"rounds": 10, "k": 2, "seed": 1} | changes
+    with pytest.raises(cc.errors.InvalidArgument, match=words):
+        cc.simulate(cc.Random(), env, **call)
+
+
+def test_wrong_number_of_features_is_an_error_before_anything_runs():
+    env = cc.environments.Synthetic(**SIZES)
+    with pytest.raises(cc.errors.InvalidItems, match="features"):
+        cc.simulate(cc.C3UCB(n_features=5), env, rounds=10, k=2, seed=1)
+
+
+def test_counting_policies_refuse_fresh_items():
+    env = cc.environments.Synthetic(**SIZES, items="fresh")
+    with pytest.raises(cc.errors.InvalidItems, match="Catalog"):
+        cc.simulate(cc.CascadeUCB1(), env, rounds=10, k=2, seed=1)
+
+
+def test_oracle_has_no_regret():
+    for world in WORLDS.values():
+        env = cc.environments.Synthetic(**SIZES, **world)
+        trace = cc.simulate(cc.environments.Oracle(env), env, rounds=200, k=3, seed=1)
+        assert abs(trace.regret[-1]) < 1e-9
+
+
+@pytest.mark.slow
+def test_one_cluster_is_learned_and_several_are_not_one():
+    """C3-UCB flattens with one true cluster and stays a line with several orthogonal ones."""
+
+    def regret(policy, env, rounds=60_000):
+        curve = cc.simulate(policy, env, rounds=rounds, k=4, seed=3).regret
+        return curve[rounds // 2] - curve[rounds // 3], curve[-1] - curve[-rounds // 6]
+
+    def world(m):
+        return cc.environments.Synthetic(
+            n_users=20, n_clusters=m, n_items=100, n_features=10, seed=2
+        )
+
+    _, late = regret(cc.C3UCB(n_features=10, beta=1.0), world(1))
+    assert late < 60
+    early, late = regret(cc.C3UCB(n_features=10, beta=1.0), world(5))
+    assert late > 500
+    assert late > 0.8 * early
+    env = world(5)
+    known = cc.KnownClusters(n_features=10, partition=env.partition)
+    _, flat = regret(known, env)
+    assert flat < 100
+
+
+def test_rand_index_agrees_with_pair_counting():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        n = int(rng.integers(2, 12))
+        ours, true = rng.integers(0, 4, n), rng.integers(0, 3, n)
+        both = sum(
+            1 for i in range(n) for j in range(i) if ours[i] == ours[j] and true[i] == true[j]
+        )
+        left = sum(1 for i in range(n) for j in range(i) if ours[i] == ours[j])
+        right = sum(1 for i in range(n) for j in range(i) if true[i] == true[j])
+        expected = left * right / (n * (n - 1) / 2)
+        most = (left + right) / 2
+        wanted = 1.0 if most == expected else (both - expected) / (most - expected)
+        assert adjusted_rand_index(ours, true) == pytest.approx(wanted)
+
