@@ -210,4 +210,3 @@ def test_rand_index_agrees_with_pair_counting():
         most = (left + right) / 2
         wanted = 1.0 if most == expected else (both - expected) / (most - expected)
         assert adjusted_rand_index(ours, true) == pytest.approx(wanted)
-

@@ -14,8 +14,7 @@ def problem(size):
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((n, d)) * rng.uniform(0, 1, (n, 1))
     packed = np.zeros(d * (d + 1) // 2)
-    for row in rows:
-        linear.add_outer(packed, row)
+    linear.pack(rows.T @ rows, packed)
     return d, rows, packed, rng
 
 

@@ -54,11 +54,10 @@ def test_lazy_list_is_the_full_list(d, n, n_models, seed, data):
         np.testing.assert_array_equal(scores, expected[rows])
         loose_rows, loose_scores = np.empty(k, np.int64), np.empty(k)
         a = models.arrays
-        ranking.rank_loose(
-            a["weights"][g], a["inverse"][g], bonus, items, loose_rows, loose_scores
-        )
+        ranking.rank_loose(a["weights"][g], a["inverse"][g], bonus, items, loose_rows, loose_scores)
         np.testing.assert_array_equal(rows, loose_rows)
         np.testing.assert_array_equal(scores, loose_scores)
+        models_kernels.begin(models.struct)
         for row in rows[: rng.integers(k) + 1]:
             models_kernels.observe(models.struct, g, items[row], float(rng.random() < 0.3))
         models_kernels.settle(models.struct, g)
@@ -73,13 +72,14 @@ def test_more_models_than_slots_share_them():
     models = Models(4, 1.0, capacity=9)
     shelf = ranking.make(
         items,
-        items.T.copy(),
         np.full(2, -1),
         np.zeros(2, np.int64),
         np.zeros((2, 300)),
         np.zeros((2, 300)),
         np.zeros((2, 9), np.int64),
-        np.zeros(4),
+        np.zeros(ranking.BLOCK, np.int64),
+        np.zeros((4, ranking.BLOCK)),
+        np.zeros((2, ranking.BLOCK)),
     )
     for g in range(9):
         models.clear(g)
@@ -88,6 +88,7 @@ def test_more_models_than_slots_share_them():
         rows, scores = np.empty(4, np.int64), np.empty(4)
         ranking.rank_shelf(models.struct, g, 0.5, shelf, rows, scores)
         np.testing.assert_array_equal(rows, best(full_scores(models, g, 0.5, catalog._rows), 4))
+        models_kernels.begin(models.struct)
         for row in rows:
             models_kernels.observe(models.struct, g, items[row], float(rng.random() < 0.3))
         models_kernels.settle(models.struct, g)

@@ -27,6 +27,7 @@ def test_observing_is_ridge_regression(d, n, reg, seed):
     old = np.zeros(d)
     matrix = reg * np.eye(d)
     for x, y in zip(rows, clicks, strict=True):
+        kernels.begin(models.struct)
         kernels.observe(models.struct, 1, x, y)
         kernels.settle(models.struct, 1)
         matrix += np.outer(x, x)
@@ -50,6 +51,7 @@ def test_inverse_does_not_drift_in_a_long_run():
     items /= np.linalg.norm(items, axis=1, keepdims=True)
     worst = 0.0
     for t in range(20_000):
+        kernels.begin(models.struct)
         kernels.observe(models.struct, 0, items[rng.integers(50)], float(rng.random() < 0.5))
         kernels.settle(models.struct, 0)
         if t % 997 == 0:

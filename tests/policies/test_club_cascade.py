@@ -319,3 +319,40 @@ def uniforms(policy, n):
 
 def test_the_code_of_2017_has_its_own_alpha():
     assert cc.ClubCascade(n_features=4, variant="code2017").alpha == 16.0
+
+
+def test_constants_of_the_theorem():
+    setting = dict(n_features=6, horizon=5000, n_clusters=3, item_eigenvalue=0.1, reg=4.0)
+    policy = cc.ClubCascade(**setting)
+    assert policy.alpha == cc.theory.alpha(6, 0.1)
+    assert policy.beta == cc.theory.beta(6, 5000, 3, 4.0)
+    assert policy.reg == 4.0
+
+
+def test_edge_probability_of_the_paper():
+    policy = cc.ClubCascade(
+        n_features=2, users=range(300), start="random", n_clusters=2, smallest_share=0.8, delta=0.1
+    )
+    p = cc.theory.edge_probability(300, 2, 0.8, 0.1)
+    assert policy.edge_probability == p
+    pairs = 300 * 299 / 2
+    assert abs(len(edges_of(policy)) - p * pairs) < 5 * math.sqrt(pairs * p * (1 - p))
+
+
+@examples(40)
+@given(st.integers(1, 40), st.floats(0.0, 1.0), st.integers(0, 2**31))
+def test_a_random_start_links_known_and_late_users_alike(n, p, seed):
+    """The edges of users known beforehand are those of the same users joining one by one."""
+    setting = dict(
+        n_features=1, alpha=math.inf, start="random", edge_probability=p, seed=seed, reg=1.0
+    )
+    known = cc.ClubCascade(users=range(n), **setting)
+    late = cc.ClubCascade(**setting)
+    for user in range(n):
+        links = set(late.graph.links_of_newcomer())
+        late.update(user, [[1.0]], None)
+        assert links == {
+            other for edge in edges_of(late) if user in edge for other in edge - {user}
+        }
+    assert edges_of(known) == edges_of(late)
+    assert partition(known.clusters()) == partition(late.clusters())

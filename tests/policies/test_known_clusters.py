@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,3 +43,12 @@ def test_agrees_with_one_model_per_cluster(problem, labels, as_dict, beta, reg):
         ),
         after=after,
     )
+
+
+def test_a_user_outside_the_partition():
+    policy = cc.KnownClusters(n_features=2, partition=[{"alice"}, {"bob"}])
+    with pytest.raises(cc.errors.UnknownUser, match="carol"):
+        policy.recommend("carol", np.eye(2), 1)
+    with pytest.raises(cc.errors.UnknownUser, match="carol"):
+        policy.update("carol", np.eye(2), 0)
+    assert partition(policy.clusters()) == {frozenset(["alice"]), frozenset(["bob"])}

@@ -191,14 +191,15 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         state.row[node] = row
         state.tally[0] += 1
     d = features.shape[1]
+    models.begin(state.ridge)
     for p in range(examined):
         x = features[rows[p]]
         models.observe(state.ridge, g, x, rewards[p])
-        linear.add_outer(state.gram[row], x)
         if rewards[p] != 0.0:
             for f in range(d):
                 state.moment[row, f] += rewards[p] * x[f]
     models.settle(state.ridge, g)
+    state.gram[row] += state.ridge.step
     state.count[row] += examined
     state.radius[row] = radius_of(state.count[row], state.rule[2] > 0.0)
     if state.graph.degree[node] > 0:

@@ -66,7 +66,7 @@ def kl_index(mean: float, seen: int, level: float) -> float:
         if not step > 1e-15:
             break
         q -= step
-    return q
+    return max(q, mean)
 
 
 @kernel

@@ -69,6 +69,7 @@ def _rank_items(state: Any, node: Any, items: Any, rows: Any, scores: Any) -> No
 @answer(learn, GroupedType)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
     g = state.group[node]
+    models.begin(state.ridge)
     for p in range(examined):
         models.observe(state.ridge, g, features[rows[p]], rewards[p])
     models.settle(state.ridge, g)

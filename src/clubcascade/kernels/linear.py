@@ -37,16 +37,15 @@ def times(matrix: Floats, x: Floats, out: Floats) -> None:
 
 
 @kernel
-def add_outer(packed: Floats, x: Floats) -> None:
-    """``packed += x x'``."""
-    d = x.shape[0]
+def pack(matrix: Floats, packed: Floats) -> None:
+    """``packed =`` the upper triangle of a symmetric matrix, row by row."""
+    d = matrix.shape[0]
     place = 0
     for f in range(d):
-        scale = x[f]
-        if scale != 0.0:
-            for g in range(f, d):
-                packed[place + g - f] += scale * x[g]
-        place += d - f
+        row = matrix[f]
+        for g in range(f, d):
+            packed[place] = row[g]
+            place += 1
 
 
 @kernel

@@ -20,6 +20,8 @@ from clubcascade.kernels.jit import Struct, StructType, kernel, struct
 
 BLOCK = 64
 """Items scored side by side."""
+LANES = 16
+"""Items per turn of a vector loop; a loop over a multiple of it has no slow rest."""
 
 
 class ShelfType(StructType):
@@ -32,17 +34,18 @@ class Shelf(Struct):
 
     Per slot: ``owner`` (model), ``version`` (of the model when the slot was filled), ``base`` and
     ``width`` (per item: mean minus width times drift at that time, and width), ``last`` (length of
-    the last list, then its rows).
+    the last list, then its rows). ``queue``, ``block`` and ``sums`` are scratch.
     """
 
     features: Floats
-    by_feature: Floats
     owner: Ints
     version: Ints
     base: Floats
     width: Floats
     last: Ints
-    work: Floats
+    queue: Ints
+    block: Floats
+    sums: Floats
 
 
 @kernel
@@ -73,25 +76,43 @@ def insert(scores: Floats, rows: Ints, filled: int, score: float, row: int) -> i
 
 @kernel
 def score_block(
-    weights: Floats, inverse: Floats, by_feature: Floats, n: int, mean: Floats, square: Floats
+    weights: Floats, inverse: Floats, block: Floats, n: int, mean: Floats, square: Floats
 ) -> None:
-    """Means and squared widths of ``n`` items given feature by feature (d x at least n)."""
+    """Means and squared widths of the first ``n`` items of a block (features x ``BLOCK``).
+
+    Works on whole vectors of ``LANES`` items and may write a few entries beyond ``n``. The order
+    of each item's sums does not depend on its place in the block.
+    """
     d = weights.shape[0]
+    lanes = (n + LANES - 1) // LANES * LANES
     part = np.empty(BLOCK)
-    mean[:n] = 0.0
-    square[:n] = 0.0
+    mean[:lanes] = 0.0
+    square[:lanes] = 0.0
     for f in range(d):
         scale = weights[f]
-        for j in range(n):
-            mean[j] += scale * by_feature[f, j]
+        row = block[f]
+        for j in range(lanes):
+            mean[j] += scale * row[j]
     for g in range(d):
-        part[:n] = 0.0
-        for f in range(d):
-            scale = inverse[f, g]
-            for j in range(n):
-                part[j] += by_feature[f, j] * scale
-        for j in range(n):
-            square[j] += by_feature[g, j] * part[j]
+        part[:lanes] = 0.0
+        for f in range(g):
+            scale = 2.0 * inverse[f, g]
+            row = block[f]
+            for j in range(lanes):
+                part[j] += scale * row[j]
+        scale = inverse[g, g]
+        row = block[g]
+        for j in range(lanes):
+            square[j] += row[j] * (part[j] + scale * row[j])
+
+
+@kernel
+def gather(features: Floats, rows: Ints, n: int, block: Floats) -> None:
+    """Put the features of ``n`` rows into a block, feature by feature."""
+    for j in range(n):
+        x = features[rows[j]]
+        for f in range(x.shape[0]):
+            block[f, j] = x[f]
 
 
 @kernel
@@ -100,15 +121,16 @@ def rank_loose(
 ) -> None:
     """Fill ``rows`` and ``scores`` with the best items (an L x d matrix), best first."""
     n, d = items.shape
-    block = np.empty((d, BLOCK))
+    block = np.zeros((d, BLOCK))
     mean = np.empty(BLOCK)
     square = np.empty(BLOCK)
+    places = np.empty(BLOCK, np.int64)
     filled = 0
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
         for j in range(size):
-            for f in range(d):
-                block[f, j] = items[start + j, f]
+            places[j] = start + j
+        gather(items, places, size, block)
         score_block(weights, inverse, block, size, mean, square)
         for j in range(size):
             score = mean[j] + bonus * math.sqrt(max(square[j], 0.0))
@@ -141,52 +163,76 @@ def score_items(
 ) -> None:
     """Mean and width of every item (an L x d matrix)."""
     n, d = items.shape
-    block = np.empty((d, BLOCK))
+    block = np.zeros((d, BLOCK))
+    means = np.empty(BLOCK)
     square = np.empty(BLOCK)
+    places = np.empty(BLOCK, np.int64)
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
         for j in range(size):
-            for f in range(d):
-                block[f, j] = items[start + j, f]
-        score_block(weights, inverse, block, size, mean[start : start + size], square)
+            places[j] = start + j
+        gather(items, places, size, block)
+        score_block(weights, inverse, block, size, means, square)
         for j in range(size):
+            mean[start + j] = means[j]
             width[start + j] = math.sqrt(max(square[j], 0.0))
+
+
+@kernel
+def _look(ridge: Any, g: int, shelf: Shelf, slot: int, n: int) -> None:
+    """Compute the first ``n`` of ``shelf.queue`` anew and remember the parts of their scores."""
+    gather(shelf.features, shelf.queue, n, shelf.block)
+    mean = shelf.sums[0]
+    square = shelf.sums[1]
+    score_block(ridge.weights[g], ridge.inverse[g], shelf.block, n, mean, square)
+    drift = ridge.drift[g]
+    for j in range(n):
+        row = shelf.queue[j]
+        width = math.sqrt(max(square[j], 0.0))
+        shelf.width[slot, row] = width
+        shelf.base[slot, row] = mean[j] - width * drift
+        square[j] = width
+
+
+@kernel
+def _admit(
+    ridge: Any,
+    g: int,
+    bonus: float,
+    shelf: Shelf,
+    slot: int,
+    n: int,
+    rows: Ints,
+    scores: Floats,
+    filled: int,
+) -> int:
+    """Compute ``n`` queued items anew and put them into the list; return the list's size."""
+    _look(ridge, g, shelf, slot, n)
+    for j in range(n):
+        score = shelf.sums[0, j] + bonus * shelf.sums[1, j]
+        filled = insert(scores, rows, filled, score, shelf.queue[j])
+    return filled
 
 
 @kernel
 def _fill(ridge: Any, g: int, shelf: Shelf, slot: int) -> None:
     """Compute every item's mean and width for model ``g`` into the slot."""
-    d, n = shelf.by_feature.shape
-    drift = ridge.drift[g]
-    block = np.empty((d, BLOCK))
-    mean = np.empty(BLOCK)
-    square = np.empty(BLOCK)
+    n = shelf.features.shape[0]
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
-        for f in range(d):
-            for j in range(size):
-                block[f, j] = shelf.by_feature[f, start + j]
-        score_block(ridge.weights[g], ridge.inverse[g], block, size, mean, square)
         for j in range(size):
-            width = math.sqrt(max(square[j], 0.0))
-            shelf.width[slot, start + j] = width
-            shelf.base[slot, start + j] = mean[j] - width * drift
+            shelf.queue[j] = start + j
+        _look(ridge, g, shelf, slot, size)
     shelf.owner[slot] = g
     shelf.version[slot] = ridge.version[g]
     shelf.last[slot, 0] = 0
 
 
 @kernel
-def _look(ridge: Any, g: int, bonus: float, shelf: Shelf, slot: int, row: int) -> float:
-    """Compute one item's score anew and remember its parts."""
-    x = shelf.features[row]
-    part = shelf.work
-    linear.times(ridge.inverse[g], x, part)
-    mean = linear.dot(ridge.weights[g], x)
-    width = math.sqrt(max(linear.dot(x, part), 0.0))
-    shelf.width[slot, row] = width
-    shelf.base[slot, row] = mean - width * ridge.drift[g]
-    return mean + bonus * width
+def _bar(scores: Floats) -> float:
+    """Return the bound that an item must reach to enter a full list, with room for rounding."""
+    worst = scores[scores.shape[0] - 1]
+    return worst - 1e-9 * (1.0 + abs(worst))
 
 
 @kernel
@@ -200,32 +246,44 @@ def rank_shelf(ridge: Any, g: int, bonus: float, shelf: Shelf, rows: Ints, score
     base = shelf.base[slot]
     width = shelf.width[slot]
     last = shelf.last[slot]
+    queue = shelf.queue
     reach = bonus + ridge.drift[g]
     filled = 0
     if last[0] == k:
-        for p in range(k):
-            row = last[p + 1]
-            filled = insert(scores, rows, filled, _look(ridge, g, bonus, shelf, slot, row), row)
+        for first in range(0, k, BLOCK):
+            size = min(BLOCK, k - first)
+            for p in range(size):
+                queue[p] = last[1 + first + p]
+            filled = _admit(ridge, g, bonus, shelf, slot, size, rows, scores, filled)
+    bar = _bar(scores) if filled == k else -math.inf
+    waiting = 0
     for start in range(0, n, BLOCK):
         end = min(start + BLOCK, n)
-        bar = -math.inf
-        if filled == k:
-            bar = scores[k - 1] - 1e-9 * (1.0 + abs(scores[k - 1]))
-            hopeful = 0
-            for j in range(start, end):
-                hopeful += base[j] + width[j] * reach >= bar
-            if hopeful == 0:
-                continue
+        hopeful = 0
         for j in range(start, end):
-            if filled == k:
-                bar = scores[k - 1] - 1e-9 * (1.0 + abs(scores[k - 1]))
-            if base[j] + width[j] * reach >= bar:
-                known = False
-                for p in range(filled):
-                    known = known or rows[p] == j
-                if not known:
-                    score = _look(ridge, g, bonus, shelf, slot, j)
-                    filled = insert(scores, rows, filled, score, j)
+            hopeful += base[j] + width[j] * reach >= bar
+        if hopeful == 0:
+            continue
+        for j in range(start, end):
+            if base[j] + width[j] * reach >= bar and not _listed(last, k, j):
+                queue[waiting] = j
+                waiting += 1
+                if waiting == BLOCK:
+                    filled = _admit(ridge, g, bonus, shelf, slot, BLOCK, rows, scores, filled)
+                    bar = _bar(scores) if filled == k else -math.inf
+                    waiting = 0
+    if waiting > 0:
+        _admit(ridge, g, bonus, shelf, slot, waiting, rows, scores, filled)
     last[0] = k
     for p in range(k):
         last[p + 1] = rows[p]
+
+
+@kernel
+def _listed(last: Ints, k: int, row: int) -> bool:
+    """Tell whether the row was in the last list, and so is computed already."""
+    if last[0] == k:
+        for p in range(1, k + 1):
+            if last[p] == row:
+                return True
+    return False

@@ -44,6 +44,7 @@ class Ridge(Struct):
     reg: Floats
     work: Floats
     matrix: Floats
+    step: Floats
 
 
 @kernel
@@ -77,6 +78,12 @@ def renew(ridge: Ridge, g: int) -> None:
 
 
 @kernel
+def begin(ridge: Ridge) -> None:
+    """Start a round of observations."""
+    ridge.matrix[:] = 0.0
+
+
+@kernel
 def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
     """Let model ``g`` see that item ``x`` was clicked (1) or passed over (0)."""
     d = x.shape[0]
@@ -98,7 +105,12 @@ def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
             weights[f] += step * moved[f]
         ridge.drift[g] += abs(error) * math.sqrt(square * shrink)
         ridge.log_det[g] += math.log1p(square)
-        linear.add_outer(ridge.gram[g], x)
+        square_sum = ridge.matrix
+        for f in range(d):
+            scale = x[f]
+            row = square_sum[f]
+            for h in range(d):
+                row[h] += scale * x[h]
         if y != 0.0:
             moment = ridge.moment[g]
             for f in range(d):
@@ -109,7 +121,12 @@ def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
 
 @kernel
 def settle(ridge: Ridge, g: int) -> None:
-    """Finish a round of observations: weights from the inverse, and the inverse if it is old."""
+    """Finish a round of observations: Gram matrix, weights, and the inverse if it is old.
+
+    ``ridge.step`` is the packed sum of the round's outer products.
+    """
+    linear.pack(ridge.matrix, ridge.step)
+    ridge.gram[g] += ridge.step
     if ridge.age[g] >= RENEW:
         renew(ridge, g)
     else:

@@ -68,6 +68,7 @@ def _rank_items(state: Any, node: Any, items: Any, rows: Any, scores: Any) -> No
 
 @answer(learn, ThompsonType)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
+    models.begin(state.ridge)
     for p in range(examined):
         models.observe(state.ridge, 0, features[rows[p]], rewards[p])
     models.settle(state.ridge, 0)

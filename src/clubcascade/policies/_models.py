@@ -47,6 +47,7 @@ class Models:
             "reg": np.array([self.reg]),
             "work": np.zeros((1, d)),
             "matrix": np.zeros((d, d)),
+            "step": np.zeros(packed_size(d)),
         }
         self.capacity = capacity
         self.bind()

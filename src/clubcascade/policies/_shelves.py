@@ -40,11 +40,12 @@ def _build(features: Floats, longest: int, n_models: int) -> Any:
     slots = max(1, min(n_models, BUDGET // (16 * n)))
     return kernels.make(
         features,
-        np.ascontiguousarray(features.T),
         np.full(slots, -1, np.int64),
         np.zeros(slots, np.int64),
         np.zeros((slots, n)),
         np.zeros((slots, n)),
         np.zeros((slots, longest + 1), np.int64),
-        np.zeros(d),
+        np.zeros(kernels.BLOCK, np.int64),
+        np.zeros((d, kernels.BLOCK)),
+        np.zeros((2, kernels.BLOCK)),
     )
