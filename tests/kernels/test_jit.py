@@ -36,12 +36,12 @@ def test_second_process_starts_warm_and_an_edit_is_seen(tmp_path):
     )
     assert run(tmp_path) == ["0", "1", "1.0"]
     assert run(tmp_path) == ["1", "0", "1.0"]
-    # `single.learn` calls `linear.pack`, two files away: numba alone would not notice
+    # `single.learn` calls `linear.add_outer`, two files away: numba alone would not notice
     source = tmp_path / "clubcascade" / "kernels" / "linear.py"
     text = source.read_text()
-    line = "packed[place] = row[g]"
+    line = "row[g] += step * x[g]"
     assert line in text
-    source.write_text(text.replace(line, "packed[place] = 2.0 * row[g]"))
+    source.write_text(text.replace(line, "row[g] += 2.0 * step * x[g]"))
     assert run(tmp_path) == ["0", "1", "2.0"]
 
 

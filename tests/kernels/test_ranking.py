@@ -8,13 +8,14 @@ from clubcascade.core import Catalog
 from clubcascade.kernels import ranking
 from clubcascade.kernels import ridge as models_kernels
 from clubcascade.policies._models import Models
-from clubcascade.policies._shelves import Shelves
+from clubcascade.policies._shelves import Shelves, _build
 
 
 def full_scores(models, g, bonus, items):
     mean, width = np.empty(len(items)), np.empty(len(items))
     a = models.arrays
-    ranking.score_items(a["weights"][g], a["inverse"][g], items, mean, width)
+    every = np.arange(len(items))
+    ranking.score_items(a["weights"][g], a["inverse"][g], items, every, mean, width)
     return mean + bonus * width
 
 
@@ -54,10 +55,17 @@ def test_lazy_list_is_the_full_list(d, n, n_models, seed, data):
         np.testing.assert_array_equal(scores, expected[rows])
         loose_rows, loose_scores = np.empty(k, np.int64), np.empty(k)
         a = models.arrays
-        ranking.rank_loose(a["weights"][g], a["inverse"][g], bonus, items, loose_rows, loose_scores)
+        ranking.rank_loose(
+            a["weights"][g],
+            a["inverse"][g],
+            bonus,
+            items,
+            np.arange(n),
+            loose_rows,
+            loose_scores,
+        )
         np.testing.assert_array_equal(rows, loose_rows)
         np.testing.assert_array_equal(scores, loose_scores)
-        models_kernels.begin(models.struct)
         for row in rows[: rng.integers(k) + 1]:
             models_kernels.observe(models.struct, g, items[row], float(rng.random() < 0.3))
         models_kernels.settle(models.struct, g)
@@ -70,17 +78,7 @@ def test_more_models_than_slots_share_them():
     items = rng.standard_normal((300, 4)) / 8
     catalog = Catalog(items)
     models = Models(4, 1.0, capacity=9)
-    shelf = ranking.make(
-        items,
-        np.full(2, -1),
-        np.zeros(2, np.int64),
-        np.zeros((2, 300)),
-        np.zeros((2, 300)),
-        np.zeros((2, 9), np.int64),
-        np.zeros(ranking.BLOCK, np.int64),
-        np.zeros((4, ranking.BLOCK)),
-        np.zeros((2, ranking.BLOCK)),
-    )
+    shelf = _build(items, longest=8, n_models=2)
     for g in range(9):
         models.clear(g)
     for _ in range(200):
@@ -88,7 +86,6 @@ def test_more_models_than_slots_share_them():
         rows, scores = np.empty(4, np.int64), np.empty(4)
         ranking.rank_shelf(models.struct, g, 0.5, shelf, rows, scores)
         np.testing.assert_array_equal(rows, best(full_scores(models, g, 0.5, catalog._rows), 4))
-        models_kernels.begin(models.struct)
         for row in rows:
             models_kernels.observe(models.struct, g, items[row], float(rng.random() < 0.3))
         models_kernels.settle(models.struct, g)

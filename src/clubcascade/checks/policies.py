@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clubcascade.checks._play import K, ROUNDS, catalog_for, learned, play, played, same
+from clubcascade.checks._play import ROUNDS, K, catalog_for, learned, play, played, same
 from clubcascade.core import Catalog, Feedback, Policy
 from clubcascade.errors import ClubCascadeError
 from clubcascade.policies import load

@@ -48,8 +48,8 @@ def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> 
 
 
 @answer(rank_items, ChanceType)
-def _rank_items(state: Any, node: Any, items: Any, rows: Any, scores: Any) -> Any:
-    return draw(state, items.shape[0], rows, scores)
+def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
+    draw(state, offered.shape[0], rows, scores)
 
 
 @answer(learn, ChanceType)

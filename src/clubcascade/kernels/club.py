@@ -27,24 +27,36 @@ class Club(Struct):
     """The whole state.
 
     ``ridge`` has one model per label of ``graph``. ``row`` gives each user's row in the
-    statistics ``gram`` (packed), ``moment``, ``weights``, ``count`` and ``radius``, -1 before its
-    first feedback. ``rule`` = [alpha, beta, 1 for the 2017 code]; ``tally`` = [rows in use,
-    clusters, draws]; ``key`` = the key of the draws; ``near`` and ``gone`` are scratch.
+    statistics, -1 before its first feedback, and ``node`` is its inverse: ``gram``, ``moment``,
+    ``weights``, ``count``, ``radius``, and for not too many users ``inverse`` with its ``age``.
+    ``by_feature`` has the weights feature by feature (dense graphs only).
+    ``rule`` = [alpha, beta, 1 for the 2017 code]; ``tally`` = [rows in use,
+    clusters, draws]; ``key`` = the key of the draws; ``near``, ``gone`` and
+    ``near_square`` are scratch.
     """
 
     ridge: models.Ridge
     graph: users.Graph
     row: Ints
+    node: Ints
     gram: Floats
     moment: Floats
     weights: Floats
     count: Ints
     radius: Floats
+    inverse: Floats
+    age: Ints
+    by_feature: Floats
     rule: Floats
     tally: Ints
     key: Words
     near: Ints
     gone: Ints
+    near_square: Floats
+
+
+BLOCK = 64
+"""Users compared side by side."""
 
 
 @kernel
@@ -63,25 +75,31 @@ def radius_of(count: int, code2017: bool) -> float:
 
 
 @kernel
-def _distance(weights: Floats, a: int, b: int) -> float:
-    """Distance of two users' weights; row -1 is a user of whom nothing is known."""
-    total = 0.0
-    for f in range(weights.shape[1]):
-        gap = weights[a, f] - (weights[b, f] if b >= 0 else 0.0)
-        total += gap * gap
-    return math.sqrt(total)
+def keeps_inverses(state: Club) -> bool:
+    """Tell whether every user has an inverse of its own (it costs memory and saves time)."""
+    return state.inverse.shape[0] > 0
+
+
+@kernel
+def _publish(state: Club, row: int) -> None:
+    """Copy a user's weights to where users with many neighbours look for them."""
+    if state.by_feature.shape[1] > 0:
+        for f in range(state.by_feature.shape[0]):
+            state.by_feature[f, row] = state.weights[row, f]
 
 
 @kernel
 def weigh(state: Club, row: int) -> None:
-    """Line 8: the user's own weights. Kept up to date only while the user has neighbours."""
-    linear.ridge_weights(
-        state.gram[row],
-        state.moment[row],
-        state.ridge.reg[0],
-        state.ridge.matrix,
-        state.weights[row],
-    )
+    """Line 8 from nothing: the user's own inverse, if kept, and weights."""
+    reg = state.ridge.reg[0]
+    matrix = state.ridge.matrix
+    if keeps_inverses(state):
+        linear.invert(state.gram[row], reg, matrix, state.inverse[row])
+        linear.times(state.inverse[row], state.moment[row], state.weights[row])
+    else:
+        linear.ridge_weights(state.gram[row], state.moment[row], reg, matrix, state.weights[row])
+    state.age[row] = 0
+    _publish(state, row)
 
 
 @kernel
@@ -91,6 +109,34 @@ def weigh_again(state: Club, links: Any) -> None:
         row = state.row[links[e]]
         if row >= 0 and state.graph.degree[links[e]] == 1:
             weigh(state, row)
+
+
+@kernel
+def _welcome(state: Club, node: int) -> int:
+    """Give a user who comes for the first time its row."""
+    row = state.tally[0]
+    state.tally[0] += 1
+    state.row[node] = row
+    state.node[row] = node
+    if keeps_inverses(state):
+        for f in range(state.inverse.shape[1]):
+            state.inverse[row, f, f] = 1.0 / state.ridge.reg[0]
+    return row
+
+
+@kernel
+def _note(state: Club, row: int, x: Floats, y: float, linked: bool) -> None:
+    """Line 8 for one item: the user's statistics, and its inverse while it has neighbours."""
+    linear.add_outer(state.gram[row], 1.0, x)
+    if y != 0.0:
+        moment = state.moment[row]
+        for f in range(x.shape[0]):
+            moment[f] += y * x[f]
+    if linked and keeps_inverses(state):
+        moved = state.ridge.work[0]
+        linear.times(state.inverse[row], x, moved)
+        linear.add_outer(state.inverse[row], -1.0 / (1.0 + linear.dot(x, moved)), moved)
+        state.age[row] += 1
 
 
 @kernel
@@ -124,19 +170,77 @@ def _split(state: Club, node: int, pieces: int) -> None:
 
 
 @kernel
-def _delete_edges(state: Club, node: int, row: int) -> None:
-    """Line 10: delete the edges to users whose weights are too far away."""
-    alpha = state.rule[0]
+def _too_far(state: Club, row: int, other: int) -> bool:
+    """Line 10 for one pair of rows; row -1 is a user of whom nothing is known."""
+    total = 0.0
+    for f in range(state.weights.shape[1]):
+        gap = state.weights[row, f] - (state.weights[other, f] if other >= 0 else 0.0)
+        total += gap * gap
+    its_radius = state.radius[other] if other >= 0 else 1.0
+    return math.sqrt(total) >= state.rule[0] * (state.radius[row] + its_radius)
+
+
+@kernel
+def _find_far_neighbours(state: Club, node: int, row: int) -> int:
+    """Test each neighbour of a user; write those too far away to ``gone``, return how many."""
     degree = users.neighbours(state.graph, node, state.near)
     gone = 0
     for e in range(degree):
         other = state.near[e]
-        its_row = state.row[other]
-        its_radius = state.radius[its_row] if its_row >= 0 else 1.0
-        bar = alpha * (state.radius[row] + its_radius)
-        if _distance(state.weights, row, its_row) >= bar:
+        if _too_far(state, row, state.row[other]):
             state.gone[gone] = other
             gone += 1
+    return gone
+
+
+@kernel
+def _find_far_rows(state: Club, node: int, row: int) -> int:
+    """Do the same for a user with many neighbours: all rows in blocks, then the few that matter.
+
+    ``by_feature`` holds the weights feature by feature, so that a block of users is compared in
+    one vector loop; whoever may be too far is tested exactly, if it is a neighbour.
+    """
+    d, room = state.by_feature.shape
+    alpha = state.rule[0]
+    mine = state.radius[row]
+    total = state.near_square
+    gone = 0
+    for start in range(0, state.tally[0], BLOCK):
+        end = min(start + BLOCK, room)
+        total[:] = 0.0
+        for f in range(d):
+            weight = state.weights[row, f]
+            column = state.by_feature[f, start:end]
+            for j in range(end - start):
+                gap = weight - column[j]
+                total[j] += gap * gap
+        radius = state.radius[start:end]
+        hopeful = 0
+        for j in range(end - start):
+            bar = alpha * (mine + radius[j])
+            hopeful += total[j] >= bar * bar * (1.0 - 1e-9)
+        if hopeful > 0:
+            for j in range(min(end, state.tally[0]) - start):
+                other = state.node[start + j]
+                if users.linked(state.graph, node, other) and _too_far(state, row, start + j):
+                    state.gone[gone] = other
+                    gone += 1
+    if _too_far(state, row, -1):
+        degree = users.neighbours(state.graph, node, state.near)
+        for e in range(degree):
+            if state.row[state.near[e]] < 0:
+                state.gone[gone] = state.near[e]
+                gone += 1
+    return gone
+
+
+@kernel
+def _delete_edges(state: Club, node: int, row: int) -> None:
+    """Line 10: delete the edges to users whose weights are too far away."""
+    if users.is_dense(state.graph) and 8 * state.graph.degree[node] > state.tally[0]:
+        gone = _find_far_rows(state, node, row)
+    else:
+        gone = _find_far_neighbours(state, node, row)
     if gone > 0:
         pieces = users.cut(state.graph, node, state.gone, gone)
         if pieces > 0:
@@ -144,12 +248,14 @@ def _delete_edges(state: Club, node: int, row: int) -> None:
 
 
 @kernel
-def rank_shaken(state: Club, ridge: Any, g: int, items: Floats, rows: Any, scores: Floats) -> None:
+def rank_shaken(
+    state: Club, ridge: Any, g: int, features: Floats, offered: Any, rows: Any, scores: Floats
+) -> None:
     """Rank with each bonus multiplied by its own uniform number, as the 2017 code does."""
-    n = items.shape[0]
+    n = offered.shape[0]
     mean = np.empty(n)
     width = np.empty(n)
-    ranking.score_items(ridge.weights[g], ridge.inverse[g], items, mean, width)
+    ranking.score_items(ridge.weights[g], ridge.inverse[g], features, offered, mean, width)
     for j in range(n):
         shake = luck.uniform(state.key[0], state.tally[2], j)
         mean[j] += shake * state.rule[1] * width[j]
@@ -161,22 +267,24 @@ def rank_shaken(state: Club, ridge: Any, g: int, items: Floats, rows: Any, score
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
     g = state.graph.label[node]
     if state.rule[2] > 0.0:
-        rank_shaken(state, state.ridge, g, shelf.features, rows, scores)
+        every = np.arange(shelf.features.shape[0])
+        rank_shaken(state, state.ridge, g, shelf.features, every, rows, scores)
     else:
         ranking.rank_shelf(state.ridge, g, state.rule[1], shelf, rows, scores)
 
 
 @answer(rank_items, ClubType)
-def _rank_items(state: Any, node: Any, items: Any, rows: Any, scores: Any) -> None:
+def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     g = state.graph.label[node]
     if state.rule[2] > 0.0:
-        rank_shaken(state, state.ridge, g, items, rows, scores)
+        rank_shaken(state, state.ridge, g, features, offered, rows, scores)
     else:
         ranking.rank_loose(
             state.ridge.weights[g],
             state.ridge.inverse[g],
             state.rule[1],
-            items,
+            features,
+            offered,
             rows,
             scores,
         )
@@ -187,23 +295,21 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     g = state.graph.label[node]
     row = state.row[node]
     if row < 0:
-        row = state.tally[0]
-        state.row[node] = row
-        state.tally[0] += 1
-    d = features.shape[1]
-    models.begin(state.ridge)
+        row = _welcome(state, node)
+    linked = state.graph.degree[node] > 0
     for p in range(examined):
         x = features[rows[p]]
         models.observe(state.ridge, g, x, rewards[p])
-        if rewards[p] != 0.0:
-            for f in range(d):
-                state.moment[row, f] += rewards[p] * x[f]
+        _note(state, row, x, rewards[p], linked)
     models.settle(state.ridge, g)
-    state.gram[row] += state.ridge.step
     state.count[row] += examined
     state.radius[row] = radius_of(state.count[row], state.rule[2] > 0.0)
-    if state.graph.degree[node] > 0:
-        weigh(state, row)
+    if linked:
+        if not keeps_inverses(state) or state.age[row] >= models.RENEW:
+            weigh(state, row)
+        else:
+            linear.times(state.inverse[row], state.moment[row], state.weights[row])
+            _publish(state, row)
         _delete_edges(state, node, row)
 
 

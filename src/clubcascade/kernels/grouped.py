@@ -54,13 +54,14 @@ def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> 
 
 
 @answer(rank_items, GroupedType)
-def _rank_items(state: Any, node: Any, items: Any, rows: Any, scores: Any) -> None:
+def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     g = state.group[node]
     ranking.rank_loose(
         state.ridge.weights[g],
         state.ridge.inverse[g],
         bonus(state.ridge, g, state.rule),
-        items,
+        features,
+        offered,
         rows,
         scores,
     )
@@ -69,7 +70,6 @@ def _rank_items(state: Any, node: Any, items: Any, rows: Any, scores: Any) -> No
 @answer(learn, GroupedType)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
     g = state.group[node]
-    models.begin(state.ridge)
     for p in range(examined):
         models.observe(state.ridge, g, features[rows[p]], rewards[p])
     models.settle(state.ridge, g)

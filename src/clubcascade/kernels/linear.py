@@ -1,6 +1,5 @@
-"""Linear algebra of ridge models: packed Gram matrices, rank-one steps, Cholesky.
+"""Linear algebra of ridge models: products, rank-one steps, Cholesky.
 
-A Gram matrix is symmetric and kept packed: its upper triangle row by row, d (d + 1) / 2 numbers.
 The order of every sum is fixed (no reassociation), so that one item scored alone and the same
 item scored among many get the same bits.
 """
@@ -26,10 +25,16 @@ def dot(a: Floats, b: Floats) -> float:
 
 @kernel
 def times(matrix: Floats, x: Floats, out: Floats) -> None:
-    """``out = matrix @ x`` for a symmetric matrix, row by row of the sum."""
+    """``out = matrix @ x`` for a symmetric matrix, four rows of the sum at a time."""
     d = x.shape[0]
+    whole = d // 4 * 4
     out[:] = 0.0
-    for f in range(d):
+    for f in range(0, whole, 4):
+        x0, x1, x2, x3 = x[f], x[f + 1], x[f + 2], x[f + 3]
+        row0, row1, row2, row3 = matrix[f], matrix[f + 1], matrix[f + 2], matrix[f + 3]
+        for g in range(d):
+            out[g] = (((out[g] + x0 * row0[g]) + x1 * row1[g]) + x2 * row2[g]) + x3 * row3[g]
+    for f in range(whole, d):
         scale = x[f]
         row = matrix[f]
         for g in range(d):
@@ -37,27 +42,23 @@ def times(matrix: Floats, x: Floats, out: Floats) -> None:
 
 
 @kernel
-def pack(matrix: Floats, packed: Floats) -> None:
-    """``packed =`` the upper triangle of a symmetric matrix, row by row."""
-    d = matrix.shape[0]
-    place = 0
+def add_outer(matrix: Floats, scale: float, x: Floats) -> None:
+    """``matrix += scale x x'``."""
+    d = x.shape[0]
     for f in range(d):
+        step = scale * x[f]
         row = matrix[f]
-        for g in range(f, d):
-            packed[place] = row[g]
-            place += 1
+        for g in range(d):
+            row[g] += step * x[g]
 
 
 @kernel
-def unpack(packed: Floats, ridge: float, out: Floats) -> None:
-    """``out =`` the full symmetric matrix, plus ``ridge`` on its diagonal."""
+def add_ridge(gram: Floats, ridge: float, out: Floats) -> None:
+    """``out = gram + ridge I``."""
     d = out.shape[0]
-    place = 0
     for f in range(d):
-        for g in range(f, d):
-            out[f, g] = packed[place]
-            out[g, f] = packed[place]
-            place += 1
+        for g in range(d):
+            out[f, g] = gram[f, g]
         out[f, f] += ridge
 
 
@@ -94,19 +95,19 @@ def solve(upper: Floats, x: Floats) -> None:
 
 
 @kernel
-def ridge_weights(packed: Floats, moment: Floats, ridge: float, work: Floats, out: Floats) -> None:
+def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out: Floats) -> None:
     """``out = (ridge I + gram)^-1 moment``; ``work`` is d x d scratch."""
-    unpack(packed, ridge, work)
+    add_ridge(gram, ridge, work)
     factor(work)
     out[:] = moment
     solve(work, out)
 
 
 @kernel
-def invert(packed: Floats, ridge: float, work: Floats, out: Floats) -> float:
+def invert(gram: Floats, ridge: float, work: Floats, out: Floats) -> float:
     """``out = (ridge I + gram)^-1``; return the log-determinant of what was inverted."""
     d = out.shape[0]
-    unpack(packed, ridge, work)
+    add_ridge(gram, ridge, work)
     factor(work)
     log_det = 0.0
     for c in range(d):

@@ -85,9 +85,7 @@ def play_table(
 def play_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int, log: Log) -> int:
     """Play rounds ``first`` to ``last``, each with its own items; stop early as ``play_table``."""
     n = world.size[0]
-    d = world.features.shape[1]
     offered = np.empty(n, np.int64)
-    items = np.empty((n, d))
     attractions = np.empty(n)
     picked = np.empty(k, np.int64)
     rows = np.empty(k, np.int64)
@@ -101,9 +99,7 @@ def play_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int,
         kind = world.kind[user]
         for j in range(n):
             attractions[j] = world.attraction[kind, offered[j]]
-            for f in range(d):
-                items[j, f] = world.features[offered[j], f]
-        rank_items(state, node[user], items, picked, scores)
+        rank_items(state, node[user], world.features, offered, picked, scores)
         for p in range(k):
             rows[p] = offered[picked[p]]
         known = worlds.respond(world, t, user, rows, rewards)

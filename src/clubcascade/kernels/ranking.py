@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import linear
 from clubcascade.kernels.jit import Struct, StructType, kernel, struct
 
 BLOCK = 64
 """Items scored side by side."""
 LANES = 16
 """Items per turn of a vector loop; a loop over a multiple of it has no slow rest."""
+RUNNERS_UP = 12
+"""Items beyond the list that are remembered as likely to enter it."""
 
 
 class ShelfType(StructType):
@@ -33,8 +34,9 @@ class Shelf(Struct):
     """A catalogue's features, and what is remembered of its scores, per slot of one model each.
 
     Per slot: ``owner`` (model), ``version`` (of the model when the slot was filled), ``base`` and
-    ``width`` (per item: mean minus width times drift at that time, and width), ``last`` (length of
-    the last list, then its rows). ``queue``, ``block`` and ``sums`` are scratch.
+    ``width`` (per item: mean minus width times drift at that time, and width), ``last`` (how
+    many were the best of the last time, then their rows). The rest is scratch, with room for two
+    blocks of items.
     """
 
     features: Floats
@@ -43,6 +45,8 @@ class Shelf(Struct):
     base: Floats
     width: Floats
     last: Ints
+    best: Ints
+    best_scores: Floats
     queue: Ints
     block: Floats
     sums: Floats
@@ -75,35 +79,45 @@ def insert(scores: Floats, rows: Ints, filled: int, score: float, row: int) -> i
 
 
 @kernel
-def score_block(
-    weights: Floats, inverse: Floats, block: Floats, n: int, mean: Floats, square: Floats
-) -> None:
-    """Means and squared widths of the first ``n`` items of a block (features x ``BLOCK``).
-
-    Works on whole vectors of ``LANES`` items and may write a few entries beyond ``n``. The order
-    of each item's sums does not depend on its place in the block.
-    """
-    d = weights.shape[0]
-    lanes = (n + LANES - 1) // LANES * LANES
-    part = np.empty(BLOCK)
-    mean[:lanes] = 0.0
-    square[:lanes] = 0.0
-    for f in range(d):
-        scale = weights[f]
+def add_rows(weights: Floats, block: Floats, n_rows: int, lanes: int, out: Floats) -> None:
+    """``out[j] += sum_f weights[f] block[f, j]`` over the first rows, in their order."""
+    whole = n_rows // 4 * 4
+    for f in range(0, whole, 4):
+        w0, w1, w2, w3 = weights[f], weights[f + 1], weights[f + 2], weights[f + 3]
+        row0, row1, row2, row3 = block[f], block[f + 1], block[f + 2], block[f + 3]
+        for j in range(lanes):
+            out[j] = (((out[j] + w0 * row0[j]) + w1 * row1[j]) + w2 * row2[j]) + w3 * row3[j]
+    for f in range(whole, n_rows):
+        weight = weights[f]
         row = block[f]
         for j in range(lanes):
-            mean[j] += scale * row[j]
-    for g in range(d):
+            out[j] += weight * row[j]
+
+
+@kernel
+def mean_block(weights: Floats, block: Floats, n: int, mean: Floats) -> None:
+    """Means of the first ``n`` items of a block (features x ``BLOCK``).
+
+    Works on whole vectors of ``LANES`` items and may write a few entries beyond ``n``. The order
+    of each item's sum does not depend on its place in the block.
+    """
+    lanes = (n + LANES - 1) // LANES * LANES
+    mean[:lanes] = 0.0
+    add_rows(weights, block, weights.shape[0], lanes, mean)
+
+
+@kernel
+def square_block(inverse: Floats, block: Floats, n: int, part: Floats, square: Floats) -> None:
+    """Squared widths, likewise; each pair of features is met once, so half the work."""
+    lanes = (n + LANES - 1) // LANES * LANES
+    square[:lanes] = 0.0
+    for g in range(inverse.shape[0]):
         part[:lanes] = 0.0
-        for f in range(g):
-            scale = 2.0 * inverse[f, g]
-            row = block[f]
-            for j in range(lanes):
-                part[j] += scale * row[j]
+        add_rows(inverse[g], block, g, lanes, part)
         scale = inverse[g, g]
         row = block[g]
         for j in range(lanes):
-            square[j] += row[j] * (part[j] + scale * row[j])
+            square[j] += row[j] * (2.0 * part[j] + scale * row[j])
 
 
 @kernel
@@ -117,21 +131,24 @@ def gather(features: Floats, rows: Ints, n: int, block: Floats) -> None:
 
 @kernel
 def rank_loose(
-    weights: Floats, inverse: Floats, bonus: float, items: Floats, rows: Ints, scores: Floats
+    weights: Floats,
+    inverse: Floats,
+    bonus: float,
+    features: Floats,
+    offered: Ints,
+    rows: Ints,
+    scores: Floats,
 ) -> None:
-    """Fill ``rows`` and ``scores`` with the best items (an L x d matrix), best first."""
-    n, d = items.shape
-    block = np.zeros((d, BLOCK))
-    mean = np.empty(BLOCK)
-    square = np.empty(BLOCK)
-    places = np.empty(BLOCK, np.int64)
+    """Fill ``rows`` with the best places among the ``offered`` rows of ``features``."""
+    block = np.zeros((features.shape[1], BLOCK))
+    mean, square, part = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    n = offered.shape[0]
     filled = 0
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
-        for j in range(size):
-            places[j] = start + j
-        gather(items, places, size, block)
-        score_block(weights, inverse, block, size, mean, square)
+        gather(features, offered[start : start + size], size, block)
+        mean_block(weights, block, size, mean)
+        square_block(inverse, block, size, part, square)
         for j in range(size):
             score = mean[j] + bonus * math.sqrt(max(square[j], 0.0))
             if filled < rows.shape[0] or score > scores[filled - 1]:
@@ -139,13 +156,21 @@ def rank_loose(
 
 
 @kernel
-def rank_means(weights: Floats, items: Floats, rows: Ints, scores: Floats) -> None:
-    """Fill ``rows`` and ``scores`` with the items of the largest mean (an L x d matrix)."""
+def rank_means(
+    weights: Floats, features: Floats, offered: Ints, rows: Ints, scores: Floats
+) -> None:
+    """Do the same by the mean alone."""
+    block = np.zeros((features.shape[1], BLOCK))
+    mean = np.empty(BLOCK)
+    n = offered.shape[0]
     filled = 0
-    for j in range(items.shape[0]):
-        score = linear.dot(weights, items[j])
-        if filled < rows.shape[0] or score > scores[filled - 1]:
-            filled = insert(scores, rows, filled, score, j)
+    for start in range(0, n, BLOCK):
+        size = min(BLOCK, n - start)
+        gather(features, offered[start : start + size], size, block)
+        mean_block(weights, block, size, mean)
+        for j in range(size):
+            if filled < rows.shape[0] or mean[j] > scores[filled - 1]:
+                filled = insert(scores, rows, filled, mean[j], start + j)
 
 
 @kernel
@@ -159,20 +184,17 @@ def rank_scores(all_scores: Floats, rows: Ints, scores: Floats) -> None:
 
 @kernel
 def score_items(
-    weights: Floats, inverse: Floats, items: Floats, mean: Floats, width: Floats
+    weights: Floats, inverse: Floats, features: Floats, offered: Ints, mean: Floats, width: Floats
 ) -> None:
-    """Mean and width of every item (an L x d matrix)."""
-    n, d = items.shape
-    block = np.zeros((d, BLOCK))
-    means = np.empty(BLOCK)
-    square = np.empty(BLOCK)
-    places = np.empty(BLOCK, np.int64)
+    """Mean and width of every offered row of ``features``."""
+    block = np.zeros((features.shape[1], BLOCK))
+    means, square, part = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    n = offered.shape[0]
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
-        for j in range(size):
-            places[j] = start + j
-        gather(items, places, size, block)
-        score_block(weights, inverse, block, size, means, square)
+        gather(features, offered[start : start + size], size, block)
+        mean_block(weights, block, size, means)
+        square_block(inverse, block, size, part, square)
         for j in range(size):
             mean[start + j] = means[j]
             width[start + j] = math.sqrt(max(square[j], 0.0))
@@ -180,18 +202,37 @@ def score_items(
 
 @kernel
 def _look(ridge: Any, g: int, shelf: Shelf, slot: int, n: int) -> None:
-    """Compute the first ``n`` of ``shelf.queue`` anew and remember the parts of their scores."""
+    """Compute the first ``n`` of ``shelf.queue`` anew: means to ``sums[0]``, widths to ``[1]``."""
+    mean, width = shelf.sums[0], shelf.sums[1]
     gather(shelf.features, shelf.queue, n, shelf.block)
-    mean = shelf.sums[0]
-    square = shelf.sums[1]
-    score_block(ridge.weights[g], ridge.inverse[g], shelf.block, n, mean, square)
+    mean_block(ridge.weights[g], shelf.block, n, mean)
+    square_block(ridge.inverse[g], shelf.block, n, shelf.sums[2], width)
     drift = ridge.drift[g]
     for j in range(n):
         row = shelf.queue[j]
-        width = math.sqrt(max(square[j], 0.0))
-        shelf.width[slot, row] = width
+        width[j] = math.sqrt(max(width[j], 0.0))
+        shelf.width[slot, row] = width[j]
+        shelf.base[slot, row] = mean[j] - width[j] * drift
+
+
+@kernel
+def _drop_hopeless(
+    ridge: Any, g: int, bonus: float, shelf: Shelf, slot: int, n: int, bar: float
+) -> int:
+    """Compute the means of the queue anew and keep those that may still reach the bar."""
+    mean = shelf.sums[0]
+    gather(shelf.features, shelf.queue, n, shelf.block)
+    mean_block(ridge.weights[g], shelf.block, n, mean)
+    drift = ridge.drift[g]
+    kept = 0
+    for j in range(n):
+        row = shelf.queue[j]
+        width = shelf.width[slot, row]
         shelf.base[slot, row] = mean[j] - width * drift
-        square[j] = width
+        if mean[j] + bonus * width >= bar:
+            shelf.queue[kept] = row
+            kept += 1
+    return kept
 
 
 @kernel
@@ -202,15 +243,16 @@ def _admit(
     shelf: Shelf,
     slot: int,
     n: int,
-    rows: Ints,
+    best: Ints,
     scores: Floats,
     filled: int,
 ) -> int:
-    """Compute ``n`` queued items anew and put them into the list; return the list's size."""
+    """Compute ``n`` queued items anew and put them into the best list; return its size."""
     _look(ridge, g, shelf, slot, n)
     for j in range(n):
         score = shelf.sums[0, j] + bonus * shelf.sums[1, j]
-        filled = insert(scores, rows, filled, score, shelf.queue[j])
+        if filled < best.shape[0] or score >= scores[filled - 1]:
+            filled = insert(scores, best, filled, score, shelf.queue[j])
     return filled
 
 
@@ -229,15 +271,30 @@ def _fill(ridge: Any, g: int, shelf: Shelf, slot: int) -> None:
 
 
 @kernel
-def _bar(scores: Floats) -> float:
-    """Return the bound that an item must reach to enter a full list, with room for rounding."""
-    worst = scores[scores.shape[0] - 1]
+def _bar(scores: Floats, filled: int, k: int) -> float:
+    """Return the bound that an item must reach to enter the list, with room for rounding."""
+    if filled < k:
+        return -math.inf
+    worst = scores[k - 1]
     return worst - 1e-9 * (1.0 + abs(worst))
 
 
 @kernel
+def _listed(last: Ints, row: int) -> bool:
+    """Tell whether the row was among the best of the last time, and so is computed already."""
+    for p in range(1, last[0] + 1):
+        if last[p] == row:
+            return True
+    return False
+
+
+@kernel
 def rank_shelf(ridge: Any, g: int, bonus: float, shelf: Shelf, rows: Ints, scores: Floats) -> None:
-    """Fill ``rows`` and ``scores`` with the catalogue's best items for model ``g``, best first."""
+    """Fill ``rows`` and ``scores`` with the catalogue's best items for model ``g``, best first.
+
+    The best of the last time (a few more than the list) are computed first: their scores set a
+    high bar. Then come the items whose bound reaches it, first their means, then their widths.
+    """
     n = shelf.features.shape[0]
     k = rows.shape[0]
     slot = g % shelf.owner.shape[0]
@@ -247,43 +304,37 @@ def rank_shelf(ridge: Any, g: int, bonus: float, shelf: Shelf, rows: Ints, score
     width = shelf.width[slot]
     last = shelf.last[slot]
     queue = shelf.queue
+    best = shelf.best[: k + RUNNERS_UP]
+    best_scores = shelf.best_scores[: k + RUNNERS_UP]
     reach = bonus + ridge.drift[g]
     filled = 0
-    if last[0] == k:
-        for first in range(0, k, BLOCK):
-            size = min(BLOCK, k - first)
-            for p in range(size):
-                queue[p] = last[1 + first + p]
-            filled = _admit(ridge, g, bonus, shelf, slot, size, rows, scores, filled)
-    bar = _bar(scores) if filled == k else -math.inf
+    for first in range(0, last[0], BLOCK):
+        size = min(BLOCK, last[0] - first)
+        for p in range(size):
+            queue[p] = last[1 + first + p]
+        filled = _admit(ridge, g, bonus, shelf, slot, size, best, best_scores, filled)
+    bar = _bar(best_scores, filled, k)
     waiting = 0
     for start in range(0, n, BLOCK):
         end = min(start + BLOCK, n)
         hopeful = 0
         for j in range(start, end):
             hopeful += base[j] + width[j] * reach >= bar
-        if hopeful == 0:
-            continue
-        for j in range(start, end):
-            if base[j] + width[j] * reach >= bar and not _listed(last, k, j):
-                queue[waiting] = j
-                waiting += 1
-                if waiting == BLOCK:
-                    filled = _admit(ridge, g, bonus, shelf, slot, BLOCK, rows, scores, filled)
-                    bar = _bar(scores) if filled == k else -math.inf
-                    waiting = 0
-    if waiting > 0:
-        _admit(ridge, g, bonus, shelf, slot, waiting, rows, scores, filled)
-    last[0] = k
+        if hopeful > 0:
+            for j in range(start, end):
+                if base[j] + width[j] * reach >= bar and not _listed(last, j):
+                    queue[waiting] = j
+                    waiting += 1
+        if waiting > BLOCK or (end == n and waiting > 0):
+            if filled >= k:
+                waiting = _drop_hopeless(ridge, g, bonus, shelf, slot, waiting, bar)
+            if waiting > 0:
+                filled = _admit(ridge, g, bonus, shelf, slot, waiting, best, best_scores, filled)
+                bar = _bar(best_scores, filled, k)
+            waiting = 0
+    last[0] = filled
+    for p in range(filled):
+        last[p + 1] = best[p]
     for p in range(k):
-        last[p + 1] = rows[p]
-
-
-@kernel
-def _listed(last: Ints, k: int, row: int) -> bool:
-    """Tell whether the row was in the last list, and so is computed already."""
-    if last[0] == k:
-        for p in range(1, k + 1):
-            if last[p] == row:
-                return True
-    return False
+        rows[p] = best[p]
+        scores[p] = best_scores[p]

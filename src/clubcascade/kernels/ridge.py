@@ -1,7 +1,7 @@
 """Many ridge models side by side: one per cluster, per user, or one for all.
 
-Model ``g`` holds ``M = reg I + gram`` by its packed ``gram`` and its explicit ``inverse``, which
-follows each observation by a rank-one step and is computed anew after ``RENEW`` of them, so that
+Model ``g`` holds ``M = reg I + gram`` by its ``gram`` and its explicit ``inverse``, which follows
+ each observation by a rank-one step and is computed anew after ``RENEW`` of them, so that
 rounding cannot pile up.
 """
 
@@ -44,7 +44,6 @@ class Ridge(Struct):
     reg: Floats
     work: Floats
     matrix: Floats
-    step: Floats
 
 
 @kernel
@@ -78,12 +77,6 @@ def renew(ridge: Ridge, g: int) -> None:
 
 
 @kernel
-def begin(ridge: Ridge) -> None:
-    """Start a round of observations."""
-    ridge.matrix[:] = 0.0
-
-
-@kernel
 def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
     """Let model ``g`` see that item ``x`` was clicked (1) or passed over (0)."""
     d = x.shape[0]
@@ -95,22 +88,13 @@ def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
     if square > 0.0:
         shrink = 1.0 / (1.0 + square)
         error = y - linear.dot(weights, x)
-        for f in range(d):
-            scale = shrink * moved[f]
-            row = inverse[f]
-            for h in range(d):
-                row[h] -= scale * moved[h]
+        linear.add_outer(inverse, -shrink, moved)
         step = error * shrink
         for f in range(d):
             weights[f] += step * moved[f]
         ridge.drift[g] += abs(error) * math.sqrt(square * shrink)
         ridge.log_det[g] += math.log1p(square)
-        square_sum = ridge.matrix
-        for f in range(d):
-            scale = x[f]
-            row = square_sum[f]
-            for h in range(d):
-                row[h] += scale * x[h]
+        linear.add_outer(ridge.gram[g], 1.0, x)
         if y != 0.0:
             moment = ridge.moment[g]
             for f in range(d):
@@ -121,12 +105,7 @@ def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
 
 @kernel
 def settle(ridge: Ridge, g: int) -> None:
-    """Finish a round of observations: Gram matrix, weights, and the inverse if it is old.
-
-    ``ridge.step`` is the packed sum of the round's outer products.
-    """
-    linear.pack(ridge.matrix, ridge.step)
-    ridge.gram[g] += ridge.step
+    """Finish a round of observations: weights from the inverse, and the inverse if it is old."""
     if ridge.age[g] >= RENEW:
         renew(ridge, g)
     else:

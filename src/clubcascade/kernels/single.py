@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import stubs
 from clubcascade.kernels.jit import kernel
@@ -18,7 +20,7 @@ def rank_catalog(state: Any, node: int, shelf: Any, rows: Ints, scores: Floats) 
 @kernel
 def rank_items(state: Any, node: int, items: Floats, rows: Ints, scores: Floats) -> None:
     """Rank loose items."""
-    stubs.rank_items(state, node, items, rows, scores)
+    stubs.rank_items(state, node, items, np.arange(items.shape[0]), rows, scores)
 
 
 @kernel

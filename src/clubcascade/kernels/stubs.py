@@ -15,8 +15,10 @@ def rank_catalog(state: Any, node: int, shelf: Any, rows: Ints, scores: Floats) 
     raise NotImplementedError
 
 
-def rank_items(state: Any, node: int, items: Floats, rows: Ints, scores: Floats) -> None:
-    """Fill ``rows`` with the best rows of a matrix of items for ``node``, best first."""
+def rank_items(
+    state: Any, node: int, features: Floats, offered: Ints, rows: Ints, scores: Floats
+) -> None:
+    """Fill ``rows`` with the best places among the ``offered`` rows of ``features``."""
     raise NotImplementedError
 
 

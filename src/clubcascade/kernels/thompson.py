@@ -42,7 +42,7 @@ def draw(state: Thompson) -> Floats:
     ridge = state.ridge
     d = ridge.moment.shape[1]
     upper = np.empty((d, d))
-    linear.unpack(ridge.gram[0], ridge.reg[0], upper)
+    linear.add_ridge(ridge.gram[0], ridge.reg[0], upper)
     linear.factor(upper)
     weights = np.empty(d)
     for f in range(d - 1, -1, -1):
@@ -58,17 +58,17 @@ def draw(state: Thompson) -> Floats:
 
 @answer(rank_catalog, ThompsonType)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
-    ranking.rank_means(draw(state), shelf.features, rows, scores)
+    every = np.arange(shelf.features.shape[0])
+    ranking.rank_means(draw(state), shelf.features, every, rows, scores)
 
 
 @answer(rank_items, ThompsonType)
-def _rank_items(state: Any, node: Any, items: Any, rows: Any, scores: Any) -> None:
-    ranking.rank_means(draw(state), items, rows, scores)
+def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
+    ranking.rank_means(draw(state), features, offered, rows, scores)
 
 
 @answer(learn, ThompsonType)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
-    models.begin(state.ridge)
     for p in range(examined):
         models.observe(state.ridge, 0, features[rows[p]], rewards[p])
     models.settle(state.ridge, 0)

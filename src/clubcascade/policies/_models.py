@@ -12,11 +12,6 @@ from clubcascade.kernels import ridge as kernels
 _SAVED = ("gram", "inverse", "moment", "weights", "count", "log_det", "age", "drift", "version")
 
 
-def packed_size(d: int) -> int:
-    """Numbers in the packed upper triangle of a d x d matrix."""
-    return d * (d + 1) // 2
-
-
 class Models:
     """Ridge models 0, 1, ... over ``d`` features; new ones have seen nothing."""
 
@@ -31,7 +26,7 @@ class Models:
         """Make room for ``capacity`` models; those beyond the old room are :func:`clear`."""
         d, old, kept = self.d, self.arrays, self.capacity
         shapes: dict[str, tuple[int, ...]] = {
-            "gram": (packed_size(d),),
+            "gram": (d, d),
             "inverse": (d, d),
             "moment": (d,),
             "weights": (d,),
@@ -47,7 +42,6 @@ class Models:
             "reg": np.array([self.reg]),
             "work": np.zeros((1, d)),
             "matrix": np.zeros((d, d)),
-            "step": np.zeros(packed_size(d)),
         }
         self.capacity = capacity
         self.bind()
@@ -73,10 +67,6 @@ class Models:
             kernels.add(self.struct, into, a["gram"][g], a["moment"][g], a["count"][g], 1.0)
         self.renew(into)
 
-    def gram(self, g: int) -> npt.NDArray[np.float64]:
-        """Return the Gram matrix of model ``g``, without ridge, as a full matrix."""
-        return unpacked(self.arrays["gram"][g], self.d)
-
     def state(self, n: int) -> dict[str, npt.NDArray[Any]]:
         """Return copies of the arrays of the first ``n`` models."""
         return {f"model_{name}": self.arrays[name][:n].copy() for name in _SAVED}
@@ -86,15 +76,3 @@ class Models:
         n = len(state["model_gram"])
         for name in _SAVED:
             self.arrays[name][:n] = state[f"model_{name}"]
-
-
-def unpacked(packed: npt.NDArray[np.float64], d: int) -> npt.NDArray[np.float64]:
-    """Return the full symmetric matrix of a packed upper triangle.
-
-    >>> unpacked(np.array([1.0, 2.0, 3.0]), 2)
-    array([[1., 2.],
-           [2., 3.]])
-    """
-    full = np.zeros((d, d))
-    full[np.triu_indices(d)] = packed
-    return full + np.triu(full, 1).T

@@ -71,7 +71,8 @@ class RidgePolicy(CompiledPolicy):
             models, g = self._model_of(user)
             mean, width = np.empty(len(rows)), np.empty(len(rows))
             a = models.arrays
-            ranking.score_items(a["weights"][g], a["inverse"][g], rows, mean, width)
+            every = np.arange(len(rows))
+            ranking.score_items(a["weights"][g], a["inverse"][g], rows, every, mean, width)
             return mean, width, float(grouped.bonus(models.struct, g, self._rule))
 
     def cluster_weights(self, user: Hashable) -> Floats:
@@ -92,7 +93,7 @@ class RidgePolicy(CompiledPolicy):
         with self._lock:
             models, g = self._model_of(user)
             a = models.arrays
-            return models.gram(g), np.array(a["moment"][g]), int(a["count"][g])
+            return np.array(a["gram"][g]), np.array(a["moment"][g]), int(a["count"][g])
 
     def _known(self, user: Hashable) -> int:
         number = self.number(user)

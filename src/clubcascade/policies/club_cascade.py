@@ -14,11 +14,10 @@ from clubcascade.errors import InvalidArgument
 from clubcascade.graph import Complete, ErdosRenyi, Start, UserGraph
 from clubcascade.kernels import club as kernels
 from clubcascade.kernels import linear
-from clubcascade.policies._models import Models, packed_size, unpacked
+from clubcascade.policies._models import Models
 from clubcascade.policies._ridge_policy import RidgePolicy
 from clubcascade.policies._seeds import key_of
-
-_ROWS = ("gram", "moment", "weights", "count", "radius")
+from clubcascade.policies._user_statistics import OWN_INVERSES, UserStatistics
 
 
 class ClubCascade(RidgePolicy):
@@ -193,43 +192,24 @@ class ClubCascade(RidgePolicy):
         d, n = self._inner, graph.capacity
         self._graph = graph
         self._models = Models(d, self.reg, n)
-        self._rows: dict[str, Any] = {
-            "gram": np.zeros((n, packed_size(d))),
-            "moment": np.zeros((n, d)),
-            "weights": np.zeros((n, d)),
-            "count": np.zeros(n, np.int64),
-            "radius": np.zeros(n),
-        }
-        self._row = np.full(n, -1, np.int64)
+        self._own = UserStatistics(d, n, graph.n, graph.start.dense)
         code2017 = float(self.variant == "code2017")
         self._constants = np.array([self.alpha, self.beta, code2017])
         self._tally = np.array([0, graph.n_components, 0])
         self._bind()
-
-    def _grow(self) -> None:
-        n, old_rows, old_row = self._graph.capacity, self._rows, self._row
-        self._rows = {
-            name: np.zeros((n, *value.shape[1:]), value.dtype) for name, value in old_rows.items()
-        }
-        used = int(self._tally[0])
-        for name, value in old_rows.items():
-            self._rows[name][:used] = value[:used]
-        self._row = np.full(n, -1, np.int64)
-        self._row[: len(old_row)] = old_row
-        self._models.reserve(n)
 
     def _bind(self) -> None:
         n = self._graph.capacity
         self.compiled = kernels.make(
             self._models.struct,
             self._graph.struct,
-            self._row,
-            *(self._rows[name] for name in _ROWS),
+            *self._own.fields(),
             self._constants,
             self._tally,
             key_of(self.seed, "draws"),
             np.zeros(n, np.int64),
             np.zeros(n, np.int64),
+            np.zeros(kernels.BLOCK),
         )
 
     # -- users ---------------------------------------------------------------------------------
@@ -237,8 +217,10 @@ class ClubCascade(RidgePolicy):
     def _join(self, user: Hashable) -> int:
         links = self._graph.links_of_newcomer()
         number, label, merged = self._graph.join()
-        if self._graph.capacity > len(self._row):
-            self._grow()
+        capacity = self._graph.capacity
+        if capacity > len(self._own.row) or number == OWN_INVERSES:
+            self._own.reserve(capacity, self._graph.n, used=int(self._tally[0]))
+            self._models.reserve(capacity)
         self._bind()
         if self._graph.arrays["size"][label] == 1:
             self._models.clear(label)
@@ -271,7 +253,8 @@ class ClubCascade(RidgePolicy):
             return
         models, g = self._model_of(user)
         loose = self.lessons(items) if isinstance(items, Catalog) else self.padded(items)
-        kernels.rank_shaken(self.compiled, models.struct, g, loose, rows, scores)
+        every = np.arange(len(loose))
+        kernels.rank_shaken(self.compiled, models.struct, g, loose, every, rows, scores)
 
     # -- answers -------------------------------------------------------------------------------
 
@@ -298,20 +281,18 @@ class ClubCascade(RidgePolicy):
         """Return the weights learned from this user alone (theta_i)."""
         gram, moment, _ = self.statistics(user)
         with self._lock:
-            packed = gram[np.triu_indices(self._inner)]
             work, out = np.empty_like(gram), np.empty_like(moment)
-            linear.ridge_weights(packed, moment, self.reg, work, out)
+            linear.ridge_weights(gram, moment, self.reg, work, out)
         return out
 
     def statistics(self, user: Hashable) -> tuple[Floats, Floats, int]:
         """Return the user's own (gram, moment, count); no ridge term inside ``gram``."""
         number = self._known(user)
         with self._lock:
-            row = self._row[number]
+            row, own = self._own.row[number], self._own.arrays
             if row < 0:
                 return np.zeros((self._inner, self._inner)), np.zeros(self._inner), 0
-            gram = unpacked(self._rows["gram"][row], self._inner)
-            return gram, np.array(self._rows["moment"][row]), int(self._rows["count"][row])
+            return np.array(own["gram"][row]), np.array(own["moment"][row]), int(own["count"][row])
 
     @property
     def graph(self) -> ClubGraph:
@@ -325,10 +306,9 @@ class ClubCascade(RidgePolicy):
             n_labels = int(self._graph.arrays["tally"][0])
             return {
                 "users": list(self._numbers),
-                "row": self._row[: self._graph.n].copy(),
                 "tally": self._tally[:2].copy(),
                 "draws": self._tally[2:].copy(),
-                **{f"user_{name}": self._rows[name][:used].copy() for name in _ROWS},
+                **self._own.state(self._graph.n, used),
                 **{f"graph_{name}": value for name, value in self._graph.state().items()},
                 **self._models.state(n_labels),
             }
@@ -344,11 +324,8 @@ class ClubCascade(RidgePolicy):
             raise ValueError("users and graph differ in length")
         self._allocate(UserGraph.from_state(self._start(), parts))
         self._models.load_state(state)
-        for name in _ROWS:
-            rows = state[f"user_{name}"]
-            self._rows[name][: len(rows)] = rows
-        self._row[: len(users)] = state["row"]
         self._tally[:2], self._tally[2:] = state["tally"], state["draws"]
+        self._own.load_state(state, used=int(self._tally[0]))
         self._numbers = {user: number for number, user in enumerate(users)}
 
     @classmethod
