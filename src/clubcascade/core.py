@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -99,15 +100,68 @@ class Catalog:
     """
 
     def __init__(self, items: npt.ArrayLike, ids: Sequence[Hashable] | None = None) -> None:
-        self._rows: Floats = np.array(validation.feature_rows("items", items))
-        self.ids: Sequence[Hashable] = range(len(self._rows)) if ids is None else list(ids)
-        if len(self.ids) != len(self._rows):
-            raise InvalidArgument(
-                f"ids must name {len(self._rows)} items, got {len(self.ids)} names"
-            )
-        self._index: dict[Hashable, int] = {name: row for row, name in enumerate(self.ids)}
-        if len(self._index) != len(self._rows):
+        rows = np.array(validation.feature_rows("items", items))
+        self._set(rows, range(len(rows)) if ids is None else list(ids))
+
+    def _set(self, rows: Floats, ids: Sequence[Hashable]) -> None:
+        if len(ids) != len(rows):
+            raise InvalidArgument(f"ids must name {len(rows)} items, got {len(ids)} names")
+        self._rows = rows
+        self.ids = ids
+        self._index = {name: row for row, name in enumerate(ids)}
+        if len(self._index) != len(rows):
             raise InvalidArgument("ids must be distinct, got a name twice")
+        self._every = np.arange(len(rows))
+        self.origin: tuple[weakref.ref[Catalog], Ints] | None = None
+
+    def _derive(self, rows: Floats, ids: Sequence[Hashable], origin: Ints) -> Catalog:
+        """Make a catalogue of which row i was row ``origin[i]`` here, or is new (-1)."""
+        other = Catalog.__new__(Catalog)
+        other._set(rows, ids)
+        other.origin = (weakref.ref(self), origin)
+        return other
+
+    def replace(self, rows: npt.ArrayLike, items: npt.ArrayLike) -> Catalog:
+        """Return a catalogue with other features at ``rows``; scores of the rest are kept.
+
+        >>> Catalog(np.eye(2)).replace([1], [[0.6, 0.8]]).features[1]
+        array([0.6, 0.8])
+        """
+        chosen = self[rows].rows
+        features = validation.feature_rows("items", items, self.n_features)
+        if len(features) != len(chosen):
+            raise InvalidItems(f"items must be {len(chosen)} rows, one each, got {len(features)}")
+        table, origin = self._rows.copy(), self._every.copy()
+        table[chosen], origin[chosen] = features, -1
+        return self._derive(table, self.ids, origin)
+
+    def add(self, items: npt.ArrayLike, ids: Sequence[Hashable] | None = None) -> Catalog:
+        """Return a catalogue with more items at its end; scores of the rest are kept.
+
+        >>> len(Catalog(np.eye(2)).add([[0.6, 0.8]]))
+        3
+        """
+        features = validation.feature_rows("items", items, self.n_features)
+        n = len(self)
+        if ids is None and not isinstance(self.ids, range):
+            raise InvalidArgument(
+                "ids must name the new items, as the old ones have names, got None"
+            )
+        names: Sequence[Hashable] = range(n + len(features)) if ids is None else [*self.ids, *ids]
+        origin = np.concatenate([self._every, np.full(len(features), -1)])
+        return self._derive(np.concatenate([self._rows, features]), names, origin)
+
+    def remove(self, rows: npt.ArrayLike) -> Catalog:
+        """Return a catalogue without ``rows``, its ids kept; scores of the rest are kept.
+
+        >>> Catalog(np.eye(3), ids="abc").remove([1]).ids
+        ['a', 'c']
+        """
+        kept = np.delete(self._every, self[rows].rows)
+        if kept.size == 0:
+            raise InvalidItems("rows must leave at least one item, got all of them")
+        names = [self.ids[row] for row in kept.tolist()]
+        return self._derive(self._rows[kept], names, kept)
 
     @property
     def features(self) -> Floats:
@@ -127,7 +181,7 @@ class Catalog:
     def __getitem__(self, rows: Any) -> Slate:
         """Give the shown list of these rows, ready for ``update``."""
         try:
-            return Slate(self, np.atleast_1d(np.arange(len(self))[rows]))
+            return Slate(self, np.atleast_1d(self._every[rows]))
         except IndexError:
             raise InvalidItems(
                 f"rows must be whole numbers in [0, {len(self) - 1}], got {rows!r}"
@@ -145,7 +199,10 @@ class Catalog:
 
 
 class Slate:
-    """A list of items of one catalogue, as it was shown. Made by ``catalog[ranking]``."""
+    """A list of items of one catalogue, as it was shown. Made by ``catalog[ranking]``.
+
+    With a matrix of rows, one list per row of it, as ``update_many`` takes them.
+    """
 
     __slots__ = ("catalog", "rows")
 
@@ -254,14 +311,22 @@ class Environment(Protocol):
         """Return the expected loss against the best list; None where it is unknown."""
 
 
+def check_slate(shown: Slate, n_features: int | None, lists: int) -> None:
+    """Raise unless the slate is one list (1) or many (2) of a fitting catalogue, none empty."""
+    if n_features not in (None, shown.catalog.n_features):
+        raise InvalidItems(
+            f"shown must come from a catalogue of {n_features} features, "
+            f"got {shown.catalog.n_features}"
+        )
+    if shown.rows.ndim != lists or shown.rows.size == 0:
+        wanted = "one list of at least one item" if lists == 1 else "lists x items, none empty"
+        raise InvalidItems(f"shown must be {wanted}, got shape {shown.rows.shape}")
+
+
 def shown_rows(shown: Shown, n_features: int | None) -> Floats:
     """Read the ``shown`` argument of ``update`` as a matrix of features."""
     if isinstance(shown, Slate):
-        if n_features not in (None, shown.catalog.n_features):
-            raise InvalidItems(
-                f"shown must come from a catalogue of {n_features} features, "
-                f"got {shown.catalog.n_features}"
-            )
+        check_slate(shown, n_features, lists=1)
         return shown.features
     return validation.feature_rows("shown", shown, n_features)
 
@@ -285,3 +350,18 @@ def observed(click: int | None | Feedback, k: int) -> tuple[int, Floats]:
     feedback = Feedback.of(click, k)
     rewards[list(feedback.clicks)] = 1.0
     return feedback.examined, rewards
+
+
+def observed_many(clicks: Sequence[int | None | Feedback], k: int) -> tuple[Ints, Floats]:
+    """Read the ``clicks`` of ``update_many``: how many of ``k`` were looked at, and 0/1 each."""
+    examined = np.full(len(clicks), k)
+    rewards = np.zeros((len(clicks), k))
+    for number, click in enumerate(clicks):
+        if click is None:
+            continue
+        if type(click) is int and 0 <= click < k:
+            examined[number] = click + 1
+            rewards[number, click] = 1.0
+        else:
+            examined[number], rewards[number] = observed(click, k)
+    return examined, rewards

@@ -52,7 +52,7 @@ class RegretBound:
 
 
 def beta(n_features: int, horizon: int, n_clusters: int, reg: float) -> float:
-    """Return the exploration constant of Theorem 1.
+    """Return the exploration constant of Theorem 2.
 
     ``sqrt(d ln(1 + T / (lambda d)) + 2 ln(4 m T)) + sqrt(lambda)``: the confidence radius after
     ``horizon`` observations at level ``1 / (4 m T)``.
@@ -79,7 +79,7 @@ def beta(n_features: int, horizon: int, n_clusters: int, reg: float) -> float:
 
 
 def alpha(n_features: int, item_eigenvalue: float) -> float:
-    """Return the edge-deletion constant of Theorem 1: ``sqrt(32 d / lambda_x)``.
+    """Return the edge-deletion constant of Theorem 2: ``sqrt(32 d / lambda_x)``.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def regret_bound(
     item_eigenvalue: float,
     reg: float,
 ) -> RegretBound:
-    """Return the bound of Theorem 1 for CLUB-cascade with its alpha and beta.
+    """Return the bound of Theorem 2 for CLUB-cascade with its alpha and beta.
 
     ``learning`` is ``2 beta sqrt(2 d m K T ln(1 + T K / (lambda d)))``. ``clustering`` is T0(1/T),
     the explicit form of the term ``O(u (d / (gamma^2 lambda_x) + 1 / lambda_x^2) ln T)``; the
@@ -276,7 +276,7 @@ def regret_bound_known_clusters(
 ) -> RegretBound:
     """Return the bound for a policy that is told the true clusters.
 
-    The sum over clusters in the proof of Theorem 1 (the line that cites the self-normalized sum),
+    The sum over clusters in the proof of Theorem 2 (the line that cites the self-normalized sum),
     at level ``1 / (4 m T)``: ``2 sum_j beta_j sqrt(2 d K T_j ln(1 + T_j K / (lambda d)))``, where
     T_j of the T rounds belong to cluster j. It is never above the learning part of
     :func:`regret_bound`.

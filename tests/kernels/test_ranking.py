@@ -8,7 +8,7 @@ from clubcascade.core import Catalog
 from clubcascade.kernels import ranking
 from clubcascade.kernels import ridge as models_kernels
 from clubcascade.policies._models import Models
-from clubcascade.policies._shelves import Shelves, _build
+from clubcascade.policies._shelves import Memory, Shelves
 
 
 def full_scores(models, g, bonus, items):
@@ -78,7 +78,7 @@ def test_more_models_than_slots_share_them():
     items = rng.standard_normal((300, 4)) / 8
     catalog = Catalog(items)
     models = Models(4, 1.0, capacity=9)
-    shelf = _build(items, longest=8, n_models=2)
+    shelf = Memory.new(items, longest=8, n_models=2).shelf()
     for g in range(9):
         models.clear(g)
     for _ in range(200):

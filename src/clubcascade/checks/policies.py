@@ -40,8 +40,10 @@ def recommend_learns_nothing(policy: Policy) -> None:
     """``recommend`` leaves what was learned as it is."""
     catalog, _ = played(policy)
     before = learned(policy)
+    stranger = Catalog(np.zeros((4, catalog.n_features)), ids=[f"new {row}" for row in range(4)])
     for user in range(3):
         policy.recommend(user, catalog, K)
+        policy.recommend(user, stranger, K)
     assert same(before, learned(policy)), "recommend changed what was learned"
 
 
@@ -140,18 +142,19 @@ def bad_input_changes_nothing(policy: Policy) -> None:
     """A rejected call names what is wrong and leaves the policy untouched."""
     catalog, _ = played(policy)
     before = copy.deepcopy(policy.state())
-    for call in _bad_calls(policy, catalog):
+    for number, call in enumerate(_bad_calls(policy, catalog)):
         try:
             call()
         except ClubCascadeError as error:
             assert str(error), "an error without a message"
         else:
-            raise AssertionError(f"bad input was accepted: {call.__doc__}")
+            raise AssertionError(f"bad input number {number} was accepted")
         assert same(before, policy.state()), "a rejected call changed the policy"
 
 
 def _bad_calls(policy: Policy, catalog: Catalog) -> list[Callable[[], Any]]:
     shown = catalog[[0, 1, 2]]
+    stranger = Catalog(np.zeros((2, catalog.n_features)), ids=["new", "newer"])
     calls: list[Callable[[], Any]] = [
         lambda: policy.recommend(0, catalog, 0),
         lambda: policy.recommend(0, catalog, -1),
@@ -167,6 +170,7 @@ def _bad_calls(policy: Policy, catalog: Catalog) -> list[Callable[[], Any]]:
         lambda: policy.update(0, shown, "2"),  # type: ignore[arg-type]
         lambda: policy.update(0, shown, Feedback(examined=4, clicks=())),
         lambda: policy.update("newcomer", shown, 9),
+        lambda: policy.update(0, stranger[[0, 1]], 2),
         lambda: policy.update(0, catalog[[]], None),
         lambda: policy.load_state({}),
     ]

@@ -123,9 +123,9 @@ def _weights(m: int, d: int, distance: float, rng: np.random.Generator) -> Float
 def _items(n: int, weights: Floats, rng: np.random.Generator) -> Floats:
     """Draw unit vectors until ``n`` of them have no negative probability for any cluster.
 
-    A draw is first mirrored to the side of the clusters' mean, which keeps its law within the
-    allowed part and makes near clusters accept almost everything; then each orthogonal cluster's
-    mirror does the same for far ones.
+    A draw is first mirrored to the first cluster's side, which keeps its law within the allowed
+    part and makes near clusters accept almost everything; orthogonal clusters mirror one after
+    the other and accept all.
     """
     m, d = weights.shape
     mirrors = weights if abs(weights @ weights.T - np.eye(m)).max() < 1e-9 else weights[:1]

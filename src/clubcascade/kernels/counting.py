@@ -79,7 +79,7 @@ def kl_level(state: Counting) -> float:
 @kernel
 def index(state: Counting, slot: int) -> float:
     """Upper confidence bound of one item; infinite before it was looked at."""
-    seen = state.seen[slot]
+    seen = state.seen[slot] if slot >= 0 else 0
     if seen == 0:
         return math.inf
     mean = state.clicked[slot] / seen
@@ -91,7 +91,7 @@ def index(state: Counting, slot: int) -> float:
 @kernel
 def ceiling(state: Counting, slot: int) -> float:
     """Bound the index without a search: Pinsker's inequality."""
-    seen = state.seen[slot]
+    seen = state.seen[slot] if slot >= 0 else 0
     if seen == 0 or state.tally[1] == UCB1:
         return index(state, slot)
     mean = state.clicked[slot] / seen

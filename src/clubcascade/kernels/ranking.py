@@ -227,6 +227,10 @@ def _drop_hopeless(
     kept = 0
     for j in range(n):
         row = shelf.queue[j]
+        if shelf.base[slot, row] == math.inf:  # an item that is new in the catalogue
+            shelf.queue[kept] = row
+            kept += 1
+            continue
         width = shelf.width[slot, row]
         shelf.base[slot, row] = mean[j] - width * drift
         if mean[j] + bonus * width >= bar:

@@ -24,6 +24,30 @@ def rank_items(state: Any, node: int, items: Floats, rows: Ints, scores: Floats)
 
 
 @kernel
+def rank_many(state: Any, nodes: Ints, shelf: Any, rows: Ints) -> None:
+    """Rank a catalogue for many users, one after another."""
+    scores = np.empty(rows.shape[1])
+    for i in range(nodes.shape[0]):
+        stubs.rank_catalog(state, nodes[i], shelf, rows[i], scores)
+
+
+@kernel
+def learn_many(
+    state: Any,
+    nodes: Ints,
+    features: Any,
+    rows: Ints,
+    examined: Ints,
+    rewards: Floats,
+    first: int,
+    last: int,
+) -> None:
+    """Learn from the events ``first`` to ``last`` of a log, in order."""
+    for i in range(first, last):
+        stubs.learn(state, nodes[i], features, rows[i], examined[i], rewards[i])
+
+
+@kernel
 def learn(state: Any, node: int, features: Any, rows: Ints, examined: int, rewards: Floats) -> None:
     """Learn from one list."""
     stubs.learn(state, node, features, rows, examined, rewards)

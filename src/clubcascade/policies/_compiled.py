@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,9 @@ from clubcascade.core import (
     Policy,
     Shown,
     Slate,
+    check_slate,
     observed,
+    observed_many,
     shown_rows,
 )
 from clubcascade.errors import InvalidArgument, InvalidItems, ModelFileError
@@ -112,19 +114,47 @@ class CompiledPolicy(Policy):
         k
             Length of the list.
         """
-        number = self.number(user)
+        self.number(user)
         loose = self._read_items(items)
         k = validation.list_length(k, len(loose))
         rows = np.empty(k, np.int64)
         scores = np.empty(k)
         with self._lock:
-            if number < 0:
-                self._rank_stranger(user, loose, rows, scores)
-            elif isinstance(loose, Catalog):
-                single.rank_catalog(self.compiled, number, self.shelf(loose, k), rows, scores)
-            else:
-                single.rank_items(self.compiled, number, self.padded(loose), rows, scores)
+            self._rank(user, loose, rows, scores)
         return rows
+
+    def _rank(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
+        number = self._numbers.get(user, -1)
+        if number < 0:
+            self._rank_stranger(user, items, rows, scores)
+        elif isinstance(items, Catalog):
+            single.rank_catalog(self.compiled, number, self.shelf(items, len(rows)), rows, scores)
+        else:
+            single.rank_items(self.compiled, number, self.padded(items), rows, scores)
+
+    def recommend_many(self, users: Sequence[Hashable], items: Items, k: int) -> Ints:
+        """Return one list per user, as single calls of :meth:`recommend` would, one after another.
+
+        Parameters
+        ----------
+        users
+            Any hashable ids; unknown ones are welcome.
+        items, k
+            As for :meth:`recommend`.
+        """
+        for user in users:
+            self.number(user)
+        loose = self._read_items(items)
+        k = validation.list_length(k, len(loose))
+        rows = np.empty((len(users), k), np.int64)
+        with self._lock:
+            self._rank_many(users, loose, rows)
+        return rows
+
+    def _rank_many(self, users: Sequence[Hashable], items: Floats | Catalog, rows: Ints) -> None:
+        scores = np.empty(rows.shape[1])
+        for user, row in zip(users, rows, strict=True):
+            self._rank(user, items, row, scores)
 
     def update(self, user: Hashable, shown: Shown, click: int | None | Feedback) -> None:
         """Learn from the feedback of one user on one shown list.
@@ -139,13 +169,70 @@ class CompiledPolicy(Policy):
             First clicked position (0-based), None for no click, or a
             :class:`clubcascade.Feedback`.
         """
-        number = self.number(user)
-        features, rows = self._read_shown(shown)
-        examined, rewards = observed(click, len(rows))
+        self.number(user)
+        self._check_shown(shown)
+        loose = None if isinstance(shown, Slate) else shown_rows(shown, self.n_features)
+        examined, rewards = observed(click, len(shown if loose is None else loose))  # type: ignore[arg-type]
         with self._lock:
+            number = self._numbers.get(user, -1)
             if number < 0:
                 number = self._join(user)
+            if loose is None:
+                assert isinstance(shown, Slate)
+                features, rows = self.lessons(shown.catalog), shown.rows
+            else:
+                features, rows = self.padded(loose), np.arange(len(loose))
             single.learn(self.compiled, number, features, rows, examined, rewards)
+
+    def update_many(
+        self,
+        users: Sequence[Hashable],
+        shown: Slate,
+        clicks: Sequence[int | None | Feedback],
+    ) -> None:
+        """Learn from a log of events, in order, as single calls of :meth:`update` would.
+
+        Parameters
+        ----------
+        users
+            The user of each event; unknown users join at their first event.
+        shown
+            ``catalog[rankings]``: one list of rows per event, all of one length.
+        clicks
+            The feedback of each event, as for :meth:`update`.
+        """
+        for user in users:
+            self.number(user)
+        if not isinstance(shown, Slate):
+            raise InvalidItems(
+                f"shown must be catalog[rankings], one list per event, got {type(shown).__name__}"
+            )
+        check_slate(shown, self.n_features, lists=2)
+        if not len(users) == len(shown) == len(clicks):
+            raise InvalidArgument(
+                f"users, shown and clicks must have one entry per event, "
+                f"got {len(users)}, {len(shown)} and {len(clicks)}"
+            )
+        examined, rewards = observed_many(clicks, shown.rows.shape[1])
+        with self._lock:
+            self._learn_many(users, self.lessons(shown.catalog), shown.rows, examined, rewards)
+
+    def _learn_many(
+        self, users: Sequence[Hashable], features: Any, rows: Ints, examined: Ints, rewards: Floats
+    ) -> None:
+        numbers = np.fromiter((self._numbers.get(user, -1) for user in users), np.int64, len(users))
+        done = 0
+        for event in np.flatnonzero(numbers < 0).tolist():
+            number = self._numbers.get(users[event], -1)
+            if number < 0:
+                single.learn_many(
+                    self.compiled, numbers, features, rows, examined, rewards, done, event
+                )
+                number, done = self._join(users[event]), event
+            numbers[event] = number
+        single.learn_many(
+            self.compiled, numbers, features, rows, examined, rewards, done, len(numbers)
+        )
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take over what :meth:`state` returned, from a policy of the same parameters."""
@@ -170,10 +257,6 @@ class CompiledPolicy(Policy):
             )
         return items
 
-    def _read_shown(self, shown: Shown) -> tuple[Any, Ints]:
-        if isinstance(shown, Slate) and self.n_features in (None, shown.catalog.n_features):
-            if len(shown) == 0:
-                raise InvalidItems("shown must hold at least one item, got none")
-            return self.lessons(shown.catalog), shown.rows
-        features = self.padded(shown_rows(shown, self.n_features))
-        return features, np.arange(len(features))
+    def _check_shown(self, shown: Shown) -> None:
+        if isinstance(shown, Slate):
+            check_slate(shown, self.n_features, lists=1)

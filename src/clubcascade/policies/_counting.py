@@ -24,7 +24,7 @@ class CountingPolicy(CompiledPolicy):
         super().__init__()
         self.n_features = None
         self._slots: dict[Hashable, int] = {}
-        self._slots_of: WeakKeyDictionary[Catalog, Ints] = WeakKeyDictionary()
+        self._slots_of: WeakKeyDictionary[Catalog, tuple[int, Ints]] = WeakKeyDictionary()
         self._tally = np.array([0, self.kind])
         self._seen: Ints = np.zeros(0, np.int64)
         self._clicked: Ints = np.zeros(0, np.int64)
@@ -43,27 +43,30 @@ class CountingPolicy(CompiledPolicy):
         return False
 
     def lessons(self, catalog: Catalog) -> Any:
-        """Return the number of each item of the catalogue in the counts."""
-        slots = self._slots_of.get(catalog)
-        if slots is None:
+        """Return the number of each item of the catalogue in the counts; new items get one."""
+        slots = self.shelf(catalog, 1)
+        if slots.min() < 0:
             for name in catalog.ids:
                 self._slots.setdefault(name, len(self._slots))
-            slots = np.array([self._slots[name] for name in catalog.ids], np.int64)
-            self._slots_of[catalog] = slots
             if len(self._slots) > len(self._seen):
                 self._reserve(2 * len(self._slots))
+            slots = self.shelf(catalog, 1)
         return slots
 
     def shelf(self, catalog: Catalog, k: int) -> Any:
-        """Return the same as :meth:`lessons`."""
-        return self.lessons(catalog)
+        """Return the number of each item in the counts, -1 for one that was never shown."""
+        known, slots = self._slots_of.get(catalog, (-1, None))
+        if slots is None or (known < len(self._slots) and slots.min() < 0):
+            slots = np.array([self._slots.get(name, -1) for name in catalog.ids], np.int64)
+            self._slots_of[catalog] = (len(self._slots), slots)
+        return slots
 
     def scores(self, user: Hashable, items: Items) -> Floats:
         """Return the upper confidence bound of every item, capped at 1."""
         self.number(user)
         catalog = self._read_items(items)
         with self._lock:
-            slots = self.lessons(catalog)
+            slots = self.shelf(catalog, 1)
             bounds = np.array([kernels.index(self.compiled, slot) for slot in slots])
         capped: Floats = np.minimum(bounds, 1.0)
         return capped
@@ -76,13 +79,13 @@ class CountingPolicy(CompiledPolicy):
             )
         return items
 
-    def _read_shown(self, shown: Shown) -> tuple[Any, Ints]:
+    def _check_shown(self, shown: Shown) -> None:
         if not isinstance(shown, Slate):
             raise InvalidItems(
                 f"shown must be catalog[ranking] for {type(self).__name__}, which knows items by "
                 f"their ids and not by features, got {type(shown).__name__}"
             )
-        return super()._read_shown(shown)
+        super()._check_shown(shown)
 
     def _join(self, user: Hashable) -> int:
         self._numbers[user] = len(self._numbers)

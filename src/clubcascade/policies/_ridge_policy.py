@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,21 @@ from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._models import Models
 from clubcascade.policies._shelves import Shelves
 
+CORES = os.cpu_count() or 1
+SMALL_BATCH = 20_000
+"""Items times models below which a batch is not worth a second thread."""
+
 
 class RidgePolicy(CompiledPolicy):
     """Every user is served by one of many ridge models."""
 
     n_features: int
     _models: Models
+
+    @property
+    def draws(self) -> bool:
+        """Tell whether ``recommend`` draws random numbers, so that the order of calls matters."""
+        return False
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,6 +68,36 @@ class RidgePolicy(CompiledPolicy):
         else:
             loose = self.lessons(items) if isinstance(items, Catalog) else self.padded(items)
             single.rank_items(guest, 0, loose, rows, scores)
+
+    def _rank_many(self, users: Sequence[Hashable], items: Floats | Catalog, rows: Ints) -> None:
+        """Rank once per model, on all cores: users of one model get one list."""
+        numbers = np.fromiter((self._numbers.get(user, -1) for user in users), np.int64, len(users))
+        if self.draws or not isinstance(items, Catalog) or (numbers < 0).any():
+            super()._rank_many(users, items, rows)
+            return
+        labels, first, place = np.unique(
+            self.labels()[numbers], return_index=True, return_inverse=True
+        )
+        lists = np.empty((len(labels), rows.shape[1]), np.int64)
+        self.shelf(items, rows.shape[1])
+        memory = self._shelves.memory(items)
+        turns = np.arange(len(labels)) if len(memory.owner) < 2 else labels % len(memory.owner)
+        parts = [np.flatnonzero(turns % CORES == core) for core in range(CORES)]
+        if len(memory.owner) < 2:
+            parts = [np.arange(len(labels))]
+
+        def rank(part: Ints) -> None:
+            found = np.empty((len(part), rows.shape[1]), np.int64)
+            single.rank_many(self.compiled, numbers[first[part]], memory.shelf(), found)
+            lists[part] = found
+
+        if len(labels) * len(items) < SMALL_BATCH or len(parts) == 1:
+            for part in parts:
+                rank(part)
+        else:
+            with ThreadPoolExecutor(CORES) as pool:
+                list(pool.map(rank, parts))
+        rows[:] = lists[place]
 
     def scores(self, user: Hashable, items: Items) -> Floats:
         """Return the upper confidence bound of every item, capped at 1 as the paper prints it."""

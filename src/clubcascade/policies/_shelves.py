@@ -2,52 +2,99 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from clubcascade.core import Catalog, Floats
+from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.kernels import ranking as kernels
 
 BUDGET = 64 * 2**20
 """Bytes that the lazy scores of one catalogue may take."""
 
 
+@dataclass
+class Memory:
+    """The lazy scores of one catalogue for a number of models, and the structure around them."""
+
+    features: Floats
+    owner: Ints
+    version: Ints
+    base: Floats
+    width: Floats
+    last: Ints
+    longest: int
+    n_models: int
+
+    @classmethod
+    def new(cls, features: Floats, longest: int, n_models: int) -> Memory:
+        """Remember nothing yet."""
+        n = len(features)
+        slots = max(1, min(n_models, BUDGET // (16 * n)))
+        owner, version = np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
+        base, width = np.zeros((slots, n)), np.zeros((slots, n))
+        last = np.zeros((slots, longest + kernels.RUNNERS_UP + 1), np.int64)
+        return cls(features, owner, version, base, width, last, longest, n_models)
+
+    def derive(self, features: Floats, origin: Ints) -> Memory:
+        """Remember the same of items that were here before (``origin``), nothing of new ones."""
+        base, width = self.base[:, origin], self.width[:, origin]
+        base[:, origin < 0], width[:, origin < 0] = np.inf, 0.0
+        owner, version = self.owner.copy(), self.version.copy()
+        last = np.zeros_like(self.last)
+        return Memory(features, owner, version, base, width, last, self.longest, self.n_models)
+
+    def shelf(self) -> Any:
+        """Return a structure for the kernels, with scratch of its own."""
+        room, d = self.longest + kernels.RUNNERS_UP, self.features.shape[1]
+        return kernels.make(
+            self.features,
+            self.owner,
+            self.version,
+            self.base,
+            self.width,
+            self.last,
+            np.zeros(room, np.int64),
+            np.zeros(room),
+            np.zeros(2 * kernels.BLOCK, np.int64),
+            np.zeros((d, 2 * kernels.BLOCK)),
+            np.zeros((3, 2 * kernels.BLOCK)),
+        )
+
+
 class Shelves:
-    """One shelf per catalogue; it goes when the catalogue goes."""
+    """One memory per catalogue; it goes when the catalogue goes."""
 
     def __init__(self) -> None:
-        self._shelves: WeakKeyDictionary[Catalog, tuple[Any, int, int]] = WeakKeyDictionary()
-        self._last: tuple[Catalog | None, Any, int, int] = (None, None, 0, 0)
+        self._memories: WeakKeyDictionary[Catalog, tuple[Memory, Any]] = WeakKeyDictionary()
+        self._last: tuple[Catalog | None, Memory | None, Any] = (None, None, None)
 
     def get(self, catalog: Catalog, features: Floats, k: int, n_models: int) -> Any:
         """Return the shelf of a catalogue, for lists of ``k`` and ``n_models`` models."""
-        known, shelf, longest, models = self._last
-        if known is catalog and k <= longest and n_models <= models:
+        known, memory, shelf = self._last
+        if known is catalog and memory and k <= memory.longest and n_models <= memory.n_models:
             return shelf
-        shelf, longest, models = self._shelves.get(catalog, (None, 0, 0))
-        if k > longest or n_models > models:
-            longest, models = max(k, longest, 8), max(n_models, models)
-            shelf = _build(features, longest, models)
-            self._shelves[catalog] = (shelf, longest, models)
-        self._last = (catalog, shelf, longest, models)
+        memory, shelf = self._memories.get(catalog, (None, None))
+        if memory is None and catalog.origin is not None:
+            memory = self._derive(catalog, features)
+            shelf = memory and memory.shelf()
+        if memory is None or k > memory.longest or n_models > memory.n_models:
+            longest, most = (memory.longest, memory.n_models) if memory else (8, 1)
+            memory = Memory.new(features, max(k, longest), max(n_models, most))
+            shelf = memory.shelf()
+        self._memories[catalog] = (memory, shelf)
+        self._last = (catalog, memory, shelf)
         return shelf
 
+    def memory(self, catalog: Catalog) -> Memory:
+        """Return the memory of a catalogue that has a shelf."""
+        return self._memories[catalog][0]
 
-def _build(features: Floats, longest: int, n_models: int) -> Any:
-    n, d = features.shape
-    slots = max(1, min(n_models, BUDGET // (16 * n)))
-    return kernels.make(
-        features,
-        np.full(slots, -1, np.int64),
-        np.zeros(slots, np.int64),
-        np.zeros((slots, n)),
-        np.zeros((slots, n)),
-        np.zeros((slots, longest + kernels.RUNNERS_UP + 1), np.int64),
-        np.zeros(longest + kernels.RUNNERS_UP, np.int64),
-        np.zeros(longest + kernels.RUNNERS_UP),
-        np.zeros(2 * kernels.BLOCK, np.int64),
-        np.zeros((d, 2 * kernels.BLOCK)),
-        np.zeros((3, 2 * kernels.BLOCK)),
-    )
+    def _derive(self, catalog: Catalog, features: Floats) -> Memory | None:
+        assert catalog.origin is not None
+        parent, origin = catalog.origin
+        old = parent()
+        memory = None if old is None else self._memories.get(old, (None, None))[0]
+        return None if memory is None else memory.derive(features, origin)

@@ -60,6 +60,11 @@ class CascadeLinTS(RidgePolicy):
         self.compiled = kernels.make(self._models.struct, scale, self._tally, key)
 
     @property
+    def draws(self) -> bool:
+        """Say yes: every list has its own draw."""
+        return True
+
+    @property
     def _rule(self) -> Floats:
         return np.array([0.0, 0.0, 1.0])
 

@@ -50,7 +50,7 @@ class ClubCascade(RidgePolicy):
     smallest_share, delta
         See ``start``; ``delta`` is the probability with which a true cluster may start in pieces.
     horizon, n_clusters, item_eigenvalue
-        Take ``beta`` (horizon, n_clusters) and ``alpha`` (item_eigenvalue) from Theorem 1.
+        Take ``beta`` (horizon, n_clusters) and ``alpha`` (item_eigenvalue) from Theorem 2.
     variant
         ``"paper"``, or ``"code2017"`` for what the public code of 2017 does instead: the
         threshold ``sqrt(1 + ln(1 + T)) / (1 + T)``, alpha ``8 sqrt(d)``, a constant bias feature,
@@ -265,6 +265,11 @@ class ClubCascade(RidgePolicy):
     def labels(self) -> Ints:
         """Return the component of each user, in the order of their numbers."""
         return self._graph.labels()
+
+    @property
+    def draws(self) -> bool:
+        """Say yes for the 2017 variant, which shakes each bonus."""
+        return self.variant == "code2017"
 
     @property
     def plays_fresh(self) -> bool:
