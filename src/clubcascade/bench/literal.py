@@ -5,29 +5,54 @@ One inverse, one product ``((X @ M_inv) * X).sum(1)`` and one pass of SciPy over
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from clubcascade.core import Floats, Ints
 
 
 class LiteralClub:
-    """CLUB-cascade as printed, users 0 to ``n_users - 1`` known beforehand, complete start."""
+    """CLUB-cascade as printed, users 0 to ``n_users - 1`` known beforehand, complete start.
+
+    Parameters
+    ----------
+    n_users, n_features
+        Sizes.
+    alpha, beta, reg
+        As for :class:`clubcascade.ClubCascade`.
+
+    Examples
+    --------
+    >>> club = LiteralClub(n_users=2, n_features=2, alpha=0.3, beta=1.0, reg=1.0)
+    >>> club.update(0, np.eye(2), click=0)
+    >>> club.recommend(0, np.eye(2), k=1)
+    array([0])
+    """
 
     def __init__(
         self, n_users: int, n_features: int, alpha: float, beta: float, reg: float
     ) -> None:
         self.alpha, self.beta, self.reg = alpha, beta, reg
-        self.edges = ~np.eye(n_users, dtype=bool)
+        self.edges: npt.NDArray[np.bool_] = ~np.eye(n_users, dtype=bool)
         self.gram = np.zeros((n_users, n_features, n_features))
         self.moment = np.zeros((n_users, n_features))
         self.count = np.zeros(n_users)
         self.weights = np.zeros((n_users, n_features))
         self.ridge = reg * np.eye(n_features)
 
+    def labels(self) -> Ints:
+        """Return the component of each user."""
+        graph: Any = csr_array(self.edges)
+        _, labels = connected_components(graph, directed=False)
+        return np.asarray(labels, dtype=np.intp)
+
     def recommend(self, user: int, items: Floats, k: int) -> Ints:
         """Lines 5 to 7."""
-        _, labels = connected_components(self.edges, directed=False)
+        labels = self.labels()
         members = labels == labels[user]
         inverse = np.linalg.inv(self.ridge + self.gram[members].sum(axis=0))
         weights = inverse @ self.moment[members].sum(axis=0)

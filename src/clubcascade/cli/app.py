@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from clubcascade.cli.bench import bench
 from clubcascade.cli.listing import list_names
 from clubcascade.cli.reproduce import reproduce
 
@@ -18,6 +19,7 @@ app = typer.Typer(
 )
 app.command("reproduce")(reproduce)
 app.command("list")(list_names)
+app.command("bench")(bench)
 
 
 def _show_version(wanted: bool) -> None:

@@ -221,10 +221,12 @@ def _find_far_rows(state: Club, node: int, row: int) -> int:
             hopeful += total[j] >= bar * bar * (1.0 - 1e-9)
         if hopeful > 0:
             for j in range(min(end, state.tally[0]) - start):
-                other = state.node[start + j]
-                if users.linked(state.graph, node, other) and _too_far(state, row, start + j):
-                    state.gone[gone] = other
-                    gone += 1
+                bar = alpha * (mine + radius[j])
+                if total[j] >= bar * bar * (1.0 - 1e-9):
+                    other = state.node[start + j]
+                    if users.linked(state.graph, node, other) and _too_far(state, row, start + j):
+                        state.gone[gone] = other
+                        gone += 1
     if _too_far(state, row, -1):
         degree = users.neighbours(state.graph, node, state.near)
         for e in range(degree):

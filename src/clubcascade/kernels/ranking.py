@@ -47,6 +47,7 @@ class Shelf(Struct):
     last: Ints
     best: Ints
     best_scores: Floats
+    saved: Floats
     queue: Ints
     block: Floats
     sums: Floats
@@ -79,45 +80,49 @@ def insert(scores: Floats, rows: Ints, filled: int, score: float, row: int) -> i
 
 
 @kernel
-def add_rows(weights: Floats, block: Floats, n_rows: int, lanes: int, out: Floats) -> None:
-    """``out[j] += sum_f weights[f] block[f, j]`` over the first rows, in their order."""
-    whole = n_rows // 4 * 4
-    for f in range(0, whole, 4):
-        w0, w1, w2, w3 = weights[f], weights[f + 1], weights[f + 2], weights[f + 3]
-        row0, row1, row2, row3 = block[f], block[f + 1], block[f + 2], block[f + 3]
-        for j in range(lanes):
-            out[j] = (((out[j] + w0 * row0[j]) + w1 * row1[j]) + w2 * row2[j]) + w3 * row3[j]
-    for f in range(whole, n_rows):
-        weight = weights[f]
-        row = block[f]
-        for j in range(lanes):
-            out[j] += weight * row[j]
-
-
-@kernel
 def mean_block(weights: Floats, block: Floats, n: int, mean: Floats) -> None:
-    """Means of the first ``n`` items of a block (features x ``BLOCK``).
+    """Means of the first ``n`` items of a block (features x items).
 
     Works on whole vectors of ``LANES`` items and may write a few entries beyond ``n``. The order
     of each item's sum does not depend on its place in the block.
     """
+    d = weights.shape[0]
     lanes = (n + LANES - 1) // LANES * LANES
-    mean[:lanes] = 0.0
-    add_rows(weights, block, weights.shape[0], lanes, mean)
+    whole = d // 4 * 4
+    for j in range(lanes):
+        mean[j] = 0.0
+    for f in range(0, whole, 4):
+        w0, w1, w2, w3 = weights[f], weights[f + 1], weights[f + 2], weights[f + 3]
+        for j in range(lanes):
+            first = (mean[j] + w0 * block[f, j]) + w1 * block[f + 1, j]
+            mean[j] = (first + w2 * block[f + 2, j]) + w3 * block[f + 3, j]
+    for f in range(whole, d):
+        for j in range(lanes):
+            mean[j] += weights[f] * block[f, j]
 
 
 @kernel
 def square_block(inverse: Floats, block: Floats, n: int, part: Floats, square: Floats) -> None:
     """Squared widths, likewise; each pair of features is met once, so half the work."""
     lanes = (n + LANES - 1) // LANES * LANES
-    square[:lanes] = 0.0
+    for j in range(lanes):
+        square[j] = 0.0
     for g in range(inverse.shape[0]):
-        part[:lanes] = 0.0
-        add_rows(inverse[g], block, g, lanes, part)
-        scale = inverse[g, g]
-        row = block[g]
+        whole = g // 4 * 4
         for j in range(lanes):
-            square[j] += row[j] * (2.0 * part[j] + scale * row[j])
+            part[j] = 0.0
+        for f in range(0, whole, 4):
+            w0, w1, w2, w3 = inverse[g, f], inverse[g, f + 1], inverse[g, f + 2], inverse[g, f + 3]
+            for j in range(lanes):
+                first = (part[j] + w0 * block[f, j]) + w1 * block[f + 1, j]
+                part[j] = (first + w2 * block[f + 2, j]) + w3 * block[f + 3, j]
+        for f in range(whole, g):
+            w0 = inverse[g, f]
+            for j in range(lanes):
+                part[j] += w0 * block[f, j]
+        w0 = inverse[g, g]
+        for j in range(lanes):
+            square[j] += block[g, j] * (2.0 * part[j] + w0 * block[g, j])
 
 
 @kernel
@@ -284,15 +289,6 @@ def _bar(scores: Floats, filled: int, k: int) -> float:
 
 
 @kernel
-def _listed(last: Ints, row: int) -> bool:
-    """Tell whether the row was among the best of the last time, and so is computed already."""
-    for p in range(1, last[0] + 1):
-        if last[p] == row:
-            return True
-    return False
-
-
-@kernel
 def rank_shelf(ridge: Any, g: int, bonus: float, shelf: Shelf, rows: Ints, scores: Floats) -> None:
     """Fill ``rows`` and ``scores`` with the catalogue's best items for model ``g``, best first.
 
@@ -318,6 +314,10 @@ def rank_shelf(ridge: Any, g: int, bonus: float, shelf: Shelf, rows: Ints, score
             queue[p] = last[1 + first + p]
         filled = _admit(ridge, g, bonus, shelf, slot, size, best, best_scores, filled)
     bar = _bar(best_scores, filled, k)
+    known = last[0]
+    for p in range(known):  # these are in the list already: no number lets them in again
+        shelf.saved[p] = base[last[p + 1]]
+        base[last[p + 1]] = math.nan
     waiting = 0
     for start in range(0, n, BLOCK):
         end = min(start + BLOCK, n)
@@ -326,9 +326,8 @@ def rank_shelf(ridge: Any, g: int, bonus: float, shelf: Shelf, rows: Ints, score
             hopeful += base[j] + width[j] * reach >= bar
         if hopeful > 0:
             for j in range(start, end):
-                if base[j] + width[j] * reach >= bar and not _listed(last, j):
-                    queue[waiting] = j
-                    waiting += 1
+                queue[waiting] = j
+                waiting += base[j] + width[j] * reach >= bar
         if waiting > BLOCK or (end == n and waiting > 0):
             if filled >= k:
                 waiting = _drop_hopeless(ridge, g, bonus, shelf, slot, waiting, bar)
@@ -336,6 +335,8 @@ def rank_shelf(ridge: Any, g: int, bonus: float, shelf: Shelf, rows: Ints, score
                 filled = _admit(ridge, g, bonus, shelf, slot, waiting, best, best_scores, filled)
                 bar = _bar(best_scores, filled, k)
             waiting = 0
+    for p in range(known):
+        base[last[p + 1]] = shelf.saved[p]
     last[0] = filled
     for p in range(filled):
         last[p + 1] = best[p]

@@ -58,7 +58,8 @@ class Memory:
             self.last,
             np.zeros(room, np.int64),
             np.zeros(room),
-            np.zeros(2 * kernels.BLOCK, np.int64),
+            np.zeros(room),
+            np.zeros(2 * kernels.BLOCK + 1, np.int64),
             np.zeros((d, 2 * kernels.BLOCK)),
             np.zeros((3, 2 * kernels.BLOCK)),
         )
