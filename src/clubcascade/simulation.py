@@ -138,6 +138,8 @@ class _Run:
         self.log = play.make_log(
             np.array([every]), self.sums, self.reward, self.regret, self.clusters
         )
+        self.compared = np.zeros(0, np.int64)
+        self.index = math.nan
         truth = getattr(env, "partition", None)
         self.truth = truth if hasattr(policy, "clusters") else None
         self.compiled = (
@@ -253,8 +255,11 @@ class _Run:
         else:
             for label, users in enumerate(self.policy.clusters()):  # type: ignore[attr-defined]
                 ours[[user for user in users if user in range(len(ours))]] = label
-        met = ours >= 0
-        self.rand[entry] = adjusted_rand_index(ours[met], self.truth[met])
+        if not np.array_equal(ours, self.compared):
+            met = ours >= 0
+            self.index = adjusted_rand_index(ours[met], self.truth[met])
+            self.compared = ours
+        self.rand[entry] = self.index
 
     def numbers(self) -> Ints:
         """Return the policy's number of each user of the environment, -1 for strangers."""

@@ -62,6 +62,8 @@ def choice(name: str, value: Any, options: Iterable[Any]) -> Any:
 
 def list_length(k: Any, n_items: int) -> int:
     """Return ``k`` as an int, at least 1 and at most the number of items."""
+    if type(k) is int and 1 <= k <= n_items:  # the common case, at once
+        return k
     result = whole("k", k, low=1)
     if result > n_items:
         raise InvalidArgument(f"k must be at most the number of items, {n_items}, got {k!r}")

@@ -37,7 +37,7 @@ def test_inverse_and_log_det(size, ridge):
 def test_ridge_weights(size, ridge):
     d, rows, gram, rng = problem(size)
     moment = rng.standard_normal(d)
-    out, work = np.empty(d), np.empty((d, d))
+    out, work = np.empty(d), np.empty((d, d + 1))
     linear.ridge_weights(gram, moment, ridge, work, out)
     expected = np.linalg.solve(ridge * np.eye(d) + rows.T @ rows, moment)
     np.testing.assert_allclose(out, expected, rtol=1e-7, atol=1e-9)

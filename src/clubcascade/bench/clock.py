@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -51,12 +52,20 @@ def product_seconds(features: Floats, runs: int = 9, least: float = 0.02) -> flo
     return median_of(runs, lambda: loop(times)) / times
 
 
-def steady_seconds(
-    policy: Policy, env: Environment, rounds: int, watch: Callable[[int], None] | None = None
-) -> float:
-    """Let a policy play and return the seconds per round, without the first hundredth.
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds of a round: over a run but its first hundredth, and over its last fifth."""
 
-    What a run does once, before its first round, is left out that way.
+    whole: float
+    late: float
+
+
+def pace(
+    policy: Policy, env: Environment, rounds: int, watch: Callable[[int], None] | None = None
+) -> Pace:
+    """Let a policy play and return the seconds per round.
+
+    What a run does once, before its first round, is left out with the first hundredth.
 
     Parameters
     ----------
@@ -77,5 +86,9 @@ def steady_seconds(
             watched += time.perf_counter() - now
 
     simulate(policy, env, rounds, K, SEED, every=max(1, rounds // 100), progress=mark)
-    (first, begun), (last, ended) = marks[0], marks[-1]
-    return (ended - begun) / max(1, last - first)
+
+    def between(first: int) -> float:
+        (begin, begun), (end, ended) = marks[first], marks[-1]
+        return (ended - begun) / max(1, end - begin)
+
+    return Pace(between(0), between(min(len(marks) * 4 // 5, len(marks) - 2)))

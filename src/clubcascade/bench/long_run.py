@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clubcascade.bench.child import Answer, now_mb
-from clubcascade.bench.clock import MICRO, SEED, K, steady_seconds
+from clubcascade.bench.clock import MICRO, SEED, K, pace
 from clubcascade.bench.part import Job, Part
 from clubcascade.bench.table import Column, Table
 from clubcascade.bench.worlds import paper_policy, paper_world
@@ -30,9 +30,11 @@ def measure(rounds: int) -> Answer:
     simulate(paper_policy(40), env, rounds=20, k=K, seed=SEED)  # compiled
     policy = paper_policy(40)
     seen: list[tuple[float, float | None]] = []
-    seconds = steady_seconds(
-        policy, env, rounds, lambda done: seen.append((drift(policy), now_mb()))
-    )
+
+    def look(done: int) -> None:
+        seen.append((drift(policy), now_mb()))
+
+    seconds = pace(policy, env, rounds, look).whole
     memory = [mb for _, mb in seen if mb is not None]
     return {
         "rounds": rounds,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from clubcascade.bench.child import Answer
-from clubcascade.bench.clock import MICRO, SEED, K, median_of, product_seconds, steady_seconds
+from clubcascade.bench.clock import MICRO, SEED, K, median_of, pace, product_seconds
 from clubcascade.bench.part import Job, Part
 from clubcascade.bench.speed import SIZES
 from clubcascade.bench.table import Column, Table
@@ -34,7 +34,7 @@ def measure(n_users: int, n_items: int, rounds: int, repeats: int) -> Answer:
         simulate(make(), env, rounds=20, k=K, seed=SEED)  # compiled
         times[name] = MICRO * median_of(
             repeats,
-            lambda make=make: steady_seconds(make(), env, rounds),  # type: ignore[misc]
+            lambda make=make: pace(make(), env, rounds).whole,  # type: ignore[misc]
         )
     return {
         "n_users": n_users,

@@ -50,9 +50,9 @@ class Lengths:
 def measure(n_users: int, n_items: int, **lengths: int) -> Answer:
     """Measure one size on all paths; ``lengths`` are those of :class:`Lengths`."""
     n = Lengths(**lengths)
-    catalogue = paper_world(n_users, n_items)
+    catalogue = paper_world(n_users, n_items, truth=True)
     fixed = compiled(FIXED, catalogue, n)
-    fresh = compiled(FRESH, paper_world(n_users, n_items, fresh=True), n)
+    fresh = compiled(FRESH, paper_world(n_users, n_items, fresh=True, truth=True), n)
     python = called(catalogue, n, fixed)
     return {"rows": [judged(row) for row in (fixed, fresh, python)]}
 

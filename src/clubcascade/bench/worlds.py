@@ -18,10 +18,18 @@ STRUCTURE = 1
 
 
 def paper_world(
-    n_users: int, n_items: int, n_features: int = FEATURES, *, fresh: bool = False
+    n_users: int,
+    n_items: int,
+    n_features: int = FEATURES,
+    *,
+    fresh: bool = False,
+    truth: bool = False,
 ) -> Synthetic:
-    """Return the paper's synthetic world: five orthogonal clusters (fewer below 5 features)."""
-    return Synthetic(
+    """Return the paper's synthetic world: five orthogonal clusters (fewer below 5 features).
+
+    Without ``truth`` a run does not compare clusters with the true ones a hundred times.
+    """
+    world = Synthetic(
         n_users=n_users,
         n_clusters=min(CLUSTERS, n_features, n_users),
         n_items=n_items,
@@ -29,6 +37,9 @@ def paper_world(
         items="fresh" if fresh else "fixed",
         seed=STRUCTURE,
     )
+    if not truth:
+        world.partition = None
+    return world
 
 
 def crowd(n_users: int, n_items: int, n_features: int = FEATURES) -> Table:

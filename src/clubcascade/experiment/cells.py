@@ -16,6 +16,7 @@ from clubcascade.environments import ENVIRONMENTS
 from clubcascade.errors import ClubCascadeError, InvalidConfig
 from clubcascade.experiment.config import Contender, Experiment, Panel
 from clubcascade.experiment.parameters import accepted
+from clubcascade.experiment.sources import sources
 from clubcascade.policies import POLICIES
 from clubcascade.simulation import Trace, simulate
 
@@ -45,11 +46,13 @@ class Cell:
     def key(self) -> str:
         """What the cell's file is called: a hash of all that the result depends on.
 
-        Titles and labels are not part of it; the versions of the package and of the format are.
+        Titles and labels are not part of it; the format, the version and the sources are, so that
+        a changed algorithm never passes off an old result as its own.
         """
         content = {
             "format": RESULTS_FORMAT,
             "version": version("clubcascade"),
+            "sources": sources(),
             "environment": [self.panel.environment, self.panel.parameters],
             "policy": [self.contender.policy, self.contender.parameters],
             "run": [self.seed, self.rounds, self.k, self.every],

@@ -26,26 +26,25 @@ class ClubType(StructType):
 class Club(Struct):
     """The whole state.
 
-    ``ridge`` has one model per label of ``graph``. ``row`` gives each user's row in the
-    statistics, -1 before its first feedback, and ``node`` is its inverse: ``gram``, ``moment``,
-    ``weights``, ``count``, ``radius``, and for not too many users ``inverse`` with its ``age``.
-    ``by_feature`` has the weights feature by feature (dense graphs only).
+    ``ridge`` has one model per label of ``graph``. Per user: ``weights`` and ``radius`` (0 and 1
+    for a user of whom nothing is known), ``by_feature`` (the weights feature by feature; dense
+    graphs only), and ``row``, the row of its statistics, -1 before its first feedback. Per row:
+    ``gram``, ``moment``, ``count``, and for not too many users ``inverse`` with its ``age``.
     ``rule`` = [alpha, beta, 1 for the 2017 code]; ``tally`` = [rows in use,
-    clusters, draws]; ``key`` = the key of the draws; ``near``, ``gone`` and
-    ``near_square`` are scratch.
+    clusters, draws]; ``key`` = the key of the draws; the rest is
+    scratch.
     """
 
     ridge: models.Ridge
     graph: users.Graph
     row: Ints
-    node: Ints
     gram: Floats
     moment: Floats
-    weights: Floats
     count: Ints
-    radius: Floats
     inverse: Floats
     age: Ints
+    weights: Floats
+    radius: Floats
     by_feature: Floats
     rule: Floats
     tally: Ints
@@ -53,6 +52,7 @@ class Club(Struct):
     near: Ints
     gone: Ints
     near_square: Floats
+    elimination: Floats
 
 
 BLOCK = 64
@@ -81,25 +81,26 @@ def keeps_inverses(state: Club) -> bool:
 
 
 @kernel
-def _publish(state: Club, row: int) -> None:
+def _publish(state: Club, node: int) -> None:
     """Copy a user's weights to where users with many neighbours look for them."""
     if state.by_feature.shape[1] > 0:
         for f in range(state.by_feature.shape[0]):
-            state.by_feature[f, row] = state.weights[row, f]
+            state.by_feature[f, node] = state.weights[node, f]
 
 
 @kernel
-def weigh(state: Club, row: int) -> None:
+def weigh(state: Club, node: int, row: int) -> None:
     """Line 8 from nothing: the user's own inverse, if kept, and weights."""
     reg = state.ridge.reg[0]
-    matrix = state.ridge.matrix
     if keeps_inverses(state):
-        linear.invert(state.gram[row], reg, matrix, state.inverse[row])
-        linear.times(state.inverse[row], state.moment[row], state.weights[row])
+        linear.invert(state.gram[row], reg, state.ridge.matrix, state.inverse[row])
+        linear.times(state.inverse[row], state.moment[row], state.weights[node])
     else:
-        linear.ridge_weights(state.gram[row], state.moment[row], reg, matrix, state.weights[row])
+        linear.ridge_weights(
+            state.gram[row], state.moment[row], reg, state.elimination, state.weights[node]
+        )
     state.age[row] = 0
-    _publish(state, row)
+    _publish(state, node)
 
 
 @kernel
@@ -108,7 +109,7 @@ def weigh_again(state: Club, links: Any) -> None:
     for e in range(links.shape[0]):
         row = state.row[links[e]]
         if row >= 0 and state.graph.degree[links[e]] == 1:
-            weigh(state, row)
+            weigh(state, links[e], row)
 
 
 @kernel
@@ -117,7 +118,6 @@ def _welcome(state: Club, node: int) -> int:
     row = state.tally[0]
     state.tally[0] += 1
     state.row[node] = row
-    state.node[row] = node
     if keeps_inverses(state):
         for f in range(state.inverse.shape[1]):
             state.inverse[row, f, f] = 1.0 / state.ridge.reg[0]
@@ -170,79 +170,69 @@ def _split(state: Club, node: int, pieces: int) -> None:
 
 
 @kernel
-def _too_far(state: Club, row: int, other: int) -> bool:
-    """Line 10 for one pair of rows; row -1 is a user of whom nothing is known."""
-    total = 0.0
-    for f in range(state.weights.shape[1]):
-        gap = state.weights[row, f] - (state.weights[other, f] if other >= 0 else 0.0)
-        total += gap * gap
-    its_radius = state.radius[other] if other >= 0 else 1.0
-    return math.sqrt(total) >= state.rule[0] * (state.radius[row] + its_radius)
+def _too_far(state: Club, node: int, other: int) -> bool:
+    """Line 10 for one pair of users."""
+    total = linear.square_distance(state.weights[node], state.weights[other])
+    return math.sqrt(total) >= state.rule[0] * (state.radius[node] + state.radius[other])
 
 
 @kernel
-def _find_far_neighbours(state: Club, node: int, row: int) -> int:
+def _find_far_neighbours(state: Club, node: int) -> int:
     """Test each neighbour of a user; write those too far away to ``gone``, return how many."""
     degree = users.neighbours(state.graph, node, state.near)
     gone = 0
     for e in range(degree):
-        other = state.near[e]
-        if _too_far(state, row, state.row[other]):
-            state.gone[gone] = other
+        if _too_far(state, node, state.near[e]):
+            state.gone[gone] = state.near[e]
             gone += 1
     return gone
 
 
 @kernel
-def _find_far_rows(state: Club, node: int, row: int) -> int:
-    """Do the same for a user with many neighbours: all rows in blocks, then the few that matter.
+def _find_far_users(state: Club, node: int) -> int:
+    """Do the same for a user with many neighbours: all users in blocks, then the few that matter.
 
     ``by_feature`` holds the weights feature by feature, so that a block of users is compared in
     one vector loop; whoever may be too far is tested exactly, if it is a neighbour.
     """
     d, room = state.by_feature.shape
     alpha = state.rule[0]
-    mine = state.radius[row]
+    mine = state.radius[node]
     total = state.near_square
     gone = 0
-    for start in range(0, state.tally[0], BLOCK):
-        end = min(start + BLOCK, room)
-        total[:] = 0.0
+    for start in range(0, room, BLOCK):
+        for j in range(BLOCK):
+            total[j] = 0.0
         for f in range(d):
-            weight = state.weights[row, f]
-            column = state.by_feature[f, start:end]
-            for j in range(end - start):
-                gap = weight - column[j]
+            weight = state.weights[node, f]
+            for j in range(BLOCK):
+                gap = weight - state.by_feature[f, start + j]
                 total[j] += gap * gap
-        radius = state.radius[start:end]
         hopeful = 0
-        for j in range(end - start):
-            bar = alpha * (mine + radius[j])
+        for j in range(BLOCK):
+            bar = alpha * (mine + state.radius[start + j])
             hopeful += total[j] >= bar * bar * (1.0 - 1e-9)
         if hopeful > 0:
-            for j in range(min(end, state.tally[0]) - start):
-                bar = alpha * (mine + radius[j])
-                if total[j] >= bar * bar * (1.0 - 1e-9):
-                    other = state.node[start + j]
-                    if users.linked(state.graph, node, other) and _too_far(state, row, start + j):
-                        state.gone[gone] = other
-                        gone += 1
-    if _too_far(state, row, -1):
-        degree = users.neighbours(state.graph, node, state.near)
-        for e in range(degree):
-            if state.row[state.near[e]] < 0:
-                state.gone[gone] = state.near[e]
-                gone += 1
+            for j in range(BLOCK):
+                other = start + j
+                bar = alpha * (mine + state.radius[other])
+                if (
+                    total[j] >= bar * bar * (1.0 - 1e-9)
+                    and users.linked(state.graph, node, other)
+                    and _too_far(state, node, other)
+                ):
+                    state.gone[gone] = other
+                    gone += 1
     return gone
 
 
 @kernel
-def _delete_edges(state: Club, node: int, row: int) -> None:
+def _delete_edges(state: Club, node: int) -> None:
     """Line 10: delete the edges to users whose weights are too far away."""
-    if users.is_dense(state.graph) and 8 * state.graph.degree[node] > state.tally[0]:
-        gone = _find_far_rows(state, node, row)
+    if users.is_dense(state.graph) and 8 * state.graph.degree[node] > state.by_feature.shape[1]:
+        gone = _find_far_users(state, node)
     else:
-        gone = _find_far_neighbours(state, node, row)
+        gone = _find_far_neighbours(state, node)
     if gone > 0:
         pieces = users.cut(state.graph, node, state.gone, gone)
         if pieces > 0:
@@ -305,14 +295,14 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         _note(state, row, x, rewards[p], linked)
     models.settle(state.ridge, g)
     state.count[row] += examined
-    state.radius[row] = radius_of(state.count[row], state.rule[2] > 0.0)
+    state.radius[node] = radius_of(state.count[row], state.rule[2] > 0.0)
     if linked:
         if not keeps_inverses(state) or state.age[row] >= models.RENEW:
-            weigh(state, row)
+            weigh(state, node, row)
         else:
-            linear.times(state.inverse[row], state.moment[row], state.weights[row])
-            _publish(state, row)
-        _delete_edges(state, node, row)
+            linear.times(state.inverse[row], state.moment[row], state.weights[node])
+            _publish(state, node)
+        _delete_edges(state, node)
 
 
 @answer(count_clusters, ClubType)

@@ -24,6 +24,24 @@ def dot(a: Floats, b: Floats) -> float:
 
 
 @kernel
+def square_distance(a: Floats, b: Floats) -> float:
+    """Squared distance, in four sums side by side: a single one would wait for itself."""
+    d = a.shape[0]
+    whole = d // 4 * 4
+    s0 = s1 = s2 = s3 = 0.0
+    for f in range(0, whole, 4):
+        g0, g1, g2, g3 = a[f] - b[f], a[f + 1] - b[f + 1], a[f + 2] - b[f + 2], a[f + 3] - b[f + 3]
+        s0 += g0 * g0
+        s1 += g1 * g1
+        s2 += g2 * g2
+        s3 += g3 * g3
+    for f in range(whole, d):
+        gap = a[f] - b[f]
+        s0 += gap * gap
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel
 def times(matrix: Floats, x: Floats, out: Floats) -> None:
     """``out = matrix @ x`` for a symmetric matrix, four rows of the sum at a time."""
     d = x.shape[0]
@@ -96,11 +114,28 @@ def solve(upper: Floats, x: Floats) -> None:
 
 @kernel
 def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out: Floats) -> None:
-    """``out = (ridge I + gram)^-1 moment``; ``work`` is d x d scratch."""
-    add_ridge(gram, ridge, work)
-    factor(work)
-    out[:] = moment
-    solve(work, out)
+    """``out = (ridge I + gram)^-1 moment`` by elimination; ``work`` is d x (d + 1) scratch.
+
+    The moment rides along as a last column, and rows are updated at full width: a vector loop
+    over a whole row is quicker than a shorter one with a rest.
+    """
+    d = moment.shape[0]
+    for f in range(d):
+        for g in range(d):
+            work[f, g] = gram[f, g]
+        work[f, f] += ridge
+        work[f, d] = moment[f]
+    for c in range(d):
+        scale = 1.0 / work[c, c]
+        for r in range(c + 1, d):
+            step = work[c, r] * scale
+            for g in range(d + 1):
+                work[r, g] -= step * work[c, g]
+    for c in range(d - 1, -1, -1):
+        total = work[c, d]
+        for g in range(c + 1, d):
+            total -= work[c, g] * out[g]
+        out[c] = total / work[c, c]
 
 
 @kernel

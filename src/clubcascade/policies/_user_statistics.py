@@ -12,19 +12,23 @@ from clubcascade.kernels.club import BLOCK
 OWN_INVERSES = 65_536
 """Users up to which each keeps the inverse of its own Gram matrix: more memory, less time."""
 
-_SAVED = ("gram", "moment", "weights", "count", "radius", "inverse", "age")
+_ROWS = ("gram", "moment", "count", "inverse", "age")
+_USERS = ("row", "weights", "radius")
 
 
 class UserStatistics:
-    """Rows of statistics over ``d`` features for up to ``capacity`` users.
+    """Statistics over ``d`` features for up to ``capacity`` users.
+
+    What is large (Gram matrices, inverses) is kept in rows that are given out as users first
+    come; zeros are pages that the machine gives only when they are first written, so that users
+    who never come cost a few hundred bytes each.
 
     Parameters
     ----------
     d
         Number of features.
     capacity
-        Rows to make room for. Zeros are pages that the machine gives only when they are first
-        written, so that users who never come cost nothing.
+        Users to make room for.
     n_users
         Users known; beyond ``OWN_INVERSES`` no inverses are kept.
     dense
@@ -32,53 +36,53 @@ class UserStatistics:
     """
 
     def __init__(self, d: int, capacity: int, n_users: int, dense: bool) -> None:
-        self.d, self.dense = d, dense
+        self.d, self.dense, self.capacity = d, dense, 0
         self.arrays: dict[str, npt.NDArray[Any]] = {}
-        self.row = np.zeros(0, np.int64)
-        self.node = np.zeros(0, np.int64)
         self.reserve(capacity, n_users, used=0)
 
     def reserve(self, capacity: int, n_users: int, used: int) -> None:
-        """Make room for ``capacity`` users, keeping the first ``used`` rows."""
+        """Make room for ``capacity`` users, keeping what there is in the first ``used`` rows."""
         d, old = self.d, self.arrays
         inverses = capacity if n_users <= OWN_INVERSES else 0
+        room = -(-capacity // BLOCK) * BLOCK  # whole blocks, so that a loop over one has no rest
         self.arrays = {
             "gram": np.zeros((capacity, d, d)),
             "moment": np.zeros((capacity, d)),
-            "weights": np.zeros((capacity, d)),
             "count": np.zeros(capacity, np.int64),
-            "radius": np.zeros(capacity),
             "inverse": np.zeros((inverses, d, d)),
             "age": np.zeros(capacity, np.int64),
+            "row": np.full(capacity, -1, np.int64),
+            "weights": np.zeros((capacity, d)),
+            "radius": np.ones(room),
+            "by_feature": np.zeros((d, room if self.dense else 0)),
         }
         for name, value in old.items():
-            if name in _SAVED and len(self.arrays[name]):
+            if name in _ROWS and len(self.arrays[name]):
                 self.arrays[name][:used] = value[:used]
-        width = -(-capacity // BLOCK) * BLOCK if self.dense else 0
-        by_feature = self.arrays["by_feature"] = np.zeros((d, width))
+            if name in _USERS:
+                self.arrays[name][: self.capacity] = value[: self.capacity]
+        self.capacity = capacity
+        self._publish()
+
+    def _publish(self) -> None:
         if self.dense:
-            by_feature[:, :used] = self.arrays["weights"][:used].T
-        row, node = np.full(capacity, -1, np.int64), np.full(capacity, -1, np.int64)
-        row[: len(self.row)], node[: len(self.node)] = self.row, self.node
-        self.row, self.node = row, node
+            self.arrays["by_feature"][:, : self.capacity] = self.arrays["weights"].T
 
     def fields(self) -> tuple[npt.NDArray[Any], ...]:
         """Return the arrays in the order of the compiled structure."""
-        a = self.arrays
-        return (self.row, self.node, *(a[name] for name in _SAVED), a["by_feature"])
+        order = ("row", *_ROWS, "weights", "radius", "by_feature")
+        return tuple(self.arrays[name] for name in order)
 
     def state(self, n_users: int, used: int) -> dict[str, npt.NDArray[Any]]:
-        """Return copies of the rows in use."""
-        rows = {f"user_{name}": self.arrays[name][:used].copy() for name in _SAVED}
-        return {"row": self.row[:n_users].copy(), **rows}
+        """Return copies of what is in use."""
+        rows = {f"user_{name}": self.arrays[name][:used].copy() for name in _ROWS}
+        return rows | {f"user_{name}": self.arrays[name][:n_users].copy() for name in _USERS}
 
     def load_state(self, state: dict[str, Any], used: int) -> None:
         """Take over what :meth:`state` returned."""
-        for name in _SAVED:
+        for name in _ROWS:
             if len(self.arrays[name]):
                 self.arrays[name][:used] = state[f"user_{name}"]
-        self.row[: len(state["row"])] = state["row"]
-        seen = np.flatnonzero(self.row >= 0)
-        self.node[self.row[seen]] = seen
-        if self.dense:
-            self.arrays["by_feature"][:, :used] = self.arrays["weights"][:used].T
+        for name in _USERS:
+            self.arrays[name][: len(state[f"user_{name}"])] = state[f"user_{name}"]
+        self._publish()

@@ -210,6 +210,7 @@ class ClubCascade(RidgePolicy):
             np.zeros(n, np.int64),
             np.zeros(n, np.int64),
             np.zeros(kernels.BLOCK),
+            np.zeros((self._inner, self._inner + 1)),
         )
 
     # -- users ---------------------------------------------------------------------------------
@@ -218,7 +219,7 @@ class ClubCascade(RidgePolicy):
         links = self._graph.links_of_newcomer()
         number, label, merged = self._graph.join()
         capacity = self._graph.capacity
-        if capacity > len(self._own.row) or number == OWN_INVERSES:
+        if capacity > self._own.capacity or number == OWN_INVERSES:
             self._own.reserve(capacity, self._graph.n, used=int(self._tally[0]))
             self._models.reserve(capacity)
         self._bind()
@@ -286,7 +287,7 @@ class ClubCascade(RidgePolicy):
         """Return the weights learned from this user alone (theta_i)."""
         gram, moment, _ = self.statistics(user)
         with self._lock:
-            work, out = np.empty_like(gram), np.empty_like(moment)
+            work, out = np.empty((len(gram), len(gram) + 1)), np.empty_like(moment)
             linear.ridge_weights(gram, moment, self.reg, work, out)
         return out
 
@@ -294,7 +295,8 @@ class ClubCascade(RidgePolicy):
         """Return the user's own (gram, moment, count); no ridge term inside ``gram``."""
         number = self._known(user)
         with self._lock:
-            row, own = self._own.row[number], self._own.arrays
+            own = self._own.arrays
+            row = own["row"][number]
             if row < 0:
                 return np.zeros((self._inner, self._inner)), np.zeros(self._inner), 0
             return np.array(own["gram"][row]), np.array(own["moment"][row]), int(own["count"][row])

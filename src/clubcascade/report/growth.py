@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from clubcascade.experiment.cell_files import written
-from clubcascade.report.style import FAINT, INK, SETTINGS, line_style
+from clubcascade.report.style import INK, SETTINGS, line_style
 
 DPI = 150
 PANELS = {
@@ -57,28 +57,26 @@ def panel(axes: Axes, rows: Rows, size: str) -> None:
         lines.append(("product", "one X @ theta"))
     for position, (key, label) in enumerate(lines):
         style = line_style(2 * position)
-        x, y = [row[size] for row in rows], [row[key] for row in rows]
-        marker = "os"[position]
         axes.plot(
-            x, y, color=style.colour, linewidth=1.8, marker=marker, markersize=4.5, label=label
-        )
-        axes.annotate(
-            label,
-            (x[-1], y[-1]),
-            xytext=(-4, 7 if key == "microseconds" else -13),
-            textcoords="offset points",
-            ha="right",
+            [row[size] for row in rows],
+            [row[key] for row in rows],
             color=style.colour,
+            linewidth=1.8,
+            marker="os"[position],
+            markersize=4.5,
+            label=label,
         )
+    if len(lines) > 1:
+        axes.legend(loc="upper left")
     for row in rows:
         axes.annotate(
             f"{row['microseconds']:.3g}",
             (row[size], row["microseconds"]),
-            xytext=(0, -13 if len(lines) == 1 else 6),
+            xytext=(0, 6),
             textcoords="offset points",
             ha="center",
-            fontsize=7.5,
-            color=FAINT,
+            fontsize=8,
+            color=INK,
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
