@@ -290,7 +290,7 @@ def adjusted_rand_index(ours: npt.ArrayLike, true: npt.ArrayLike) -> float:
     --------
     >>> adjusted_rand_index([0, 0, 1], ["a", "a", "b"])
     1.0
-    >>> adjusted_rand_index([0, 0, 1, 1], ["a", "b", "a", "b"])
+    >>> round(adjusted_rand_index([0, 0, 1, 1], ["a", "b", "a", "b"]), 9)
     -0.5
     """
 
