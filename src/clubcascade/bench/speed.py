@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -75,12 +76,12 @@ def compiled(path: str, env: Synthetic, n: Lengths) -> Answer:
         "rounds": n.rounds,
         "repeats": n.repeats,
         "microseconds": MICRO * seconds,
-        "regret": lost(regret, begins, n.literal),
+        "regret": lost(regret, later(begins), n.literal),
         "literal_rounds": len(begins) * n.literal,
         "literal": statistics.mean(each),
         "literal_start": each[0],
         "literal_end": each[-1],
-        "literal_regret": float(np.mean([stretch.regret.mean() for stretch in literal])),
+        "literal_regret": float(np.mean([stretch.regret.mean() for stretch in later(literal)])),
         "product": MICRO * product_seconds(env.catalog._rows[: env.n_items]),
     }
 
@@ -93,7 +94,7 @@ def called(env: Synthetic, n: Lengths, fixed: Answer) -> Answer:
     runs = [stretches(fresh, env, begins, n.python, literal=False) for _ in range(repeats)]
     seconds = statistics.median(sum(stretch.seconds for stretch in run) for run in runs)
     rounds = len(begins) * n.python
-    regret = float(np.mean([stretch.regret[: n.literal].mean() for stretch in runs[0]]))
+    regret = float(np.mean([stretch.regret[: n.literal].mean() for stretch in later(runs[0])]))
     return {
         **fixed,
         "path": PYTHON,
@@ -102,6 +103,11 @@ def called(env: Synthetic, n: Lengths, fixed: Answer) -> Answer:
         "microseconds": MICRO * seconds / rounds,
         "regret": regret,
     }
+
+
+def later(stretches: Sequence[Any]) -> Sequence[Any]:
+    """Leave out the first stretch: its lists are ties of many items, which rounding breaks."""
+    return stretches[1:] or stretches
 
 
 def lost(regret: Floats, begins: Sequence[int], length: int) -> float:
@@ -165,7 +171,8 @@ def table(answers: Sequence[Answer]) -> Table:
         "the middle and at the end of our run, from its state there, because its cost falls while "
         "edges go (columns *start* and *end*); its ratio is to their mean. Its environment is "
         "outside the clock; ours is inside, except in the Python rows. *Regret* is the mean a "
-        "round over those stretches, ours and the literal version's: equal up to ties in rounding.",
+        "round over the later two stretches, ours and the literal version's. They agree but for "
+        "ties that rounding breaks (at the start of a run all items tie, so it is left out).",
         (
             Column("path", "path"),
             Column("n_users", "u"),

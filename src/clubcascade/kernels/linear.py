@@ -46,7 +46,8 @@ def times(matrix: Floats, x: Floats, out: Floats) -> None:
     """``out = matrix @ x`` for a symmetric matrix, four rows of the sum at a time."""
     d = x.shape[0]
     whole = d // 4 * 4
-    out[:] = 0.0
+    for g in range(d):
+        out[g] = 0.0
     for f in range(0, whole, 4):
         x0, x1, x2, x3 = x[f], x[f + 1], x[f + 2], x[f + 3]
         row0, row1, row2, row3 = matrix[f], matrix[f + 1], matrix[f + 2], matrix[f + 3]
@@ -149,7 +150,8 @@ def invert(gram: Floats, ridge: float, work: Floats, out: Floats) -> float:
         log_det += 2.0 * math.log(work[c, c])
     column = np.empty(d)
     for c in range(d):
-        column[:] = 0.0
+        for r in range(d):
+            column[r] = 0.0
         column[c] = 1.0
         solve(work, column)
         for r in range(d):

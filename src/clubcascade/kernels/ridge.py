@@ -56,12 +56,13 @@ def make(*fields: Any) -> Ridge:
 def clear(ridge: Ridge, g: int) -> None:
     """Make model ``g`` one that has seen nothing."""
     d = ridge.moment.shape[1]
-    ridge.gram[g] = 0.0
-    ridge.inverse[g] = 0.0
     for f in range(d):
+        for h in range(d):
+            ridge.gram[g, f, h] = 0.0
+            ridge.inverse[g, f, h] = 0.0
         ridge.inverse[g, f, f] = 1.0 / ridge.reg[0]
-    ridge.moment[g] = 0.0
-    ridge.weights[g] = 0.0
+        ridge.moment[g, f] = 0.0
+        ridge.weights[g, f] = 0.0
     ridge.count[g] = 0
     ridge.log_det[g] = d * math.log(ridge.reg[0])
     ridge.age[g] = 0
@@ -115,7 +116,10 @@ def settle(ridge: Ridge, g: int) -> None:
 @kernel
 def add(ridge: Ridge, g: int, gram: Floats, moment: Floats, count: int, sign: float) -> None:
     """Add (or with ``sign`` -1 take away) statistics; the caller renews the model."""
-    ridge.gram[g] += sign * gram
-    ridge.moment[g] += sign * moment
+    d = moment.shape[0]
+    for f in range(d):
+        for h in range(d):
+            ridge.gram[g, f, h] += sign * gram[f, h]
+        ridge.moment[g, f] += sign * moment[f]
     ridge.count[g] += np.int64(sign) * count
     ridge.version[g] += 1

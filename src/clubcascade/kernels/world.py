@@ -79,7 +79,8 @@ def respond(world: World, t: int, user: int, rows: Ints, rewards: Floats) -> int
     What comes after the last click is unknown; without a click everything was looked at.
     """
     attraction = world.attraction[world.kind[user]]
-    rewards[:] = 0.0
+    for p in range(rows.shape[0]):
+        rewards[p] = 0.0
     known = rows.shape[0]
     for p in range(rows.shape[0]):
         if luck.uniform(world.keys[2], t, rows[p]) < attraction[rows[p]]:
@@ -107,9 +108,10 @@ def best_value(world: World, attractions: Floats, k: int) -> float:
     best = np.empty(k)
     ranking.rank_scores(attractions, rows, best)
     stops = np.empty(k)
+    places = np.empty(k, np.int64)
+    filled = 0
     for p in range(k):
-        stops[p] = stop_chance(world, p)
-    stops = np.sort(stops)[::-1]
+        filled = ranking.insert(stops, places, filled, stop_chance(world, p), p)
     missed = 1.0
     for p in range(k):
         missed *= 1.0 - stops[p] * best[p]
