@@ -53,7 +53,8 @@ def ask(
         check=False,
     )
     if done.returncode:
-        last = (done.stderr.strip() or "no word").splitlines()[-1]
+        silent = f"it ended with code {done.returncode} and without a word"
+        last = (done.stderr.strip() or silent).splitlines()[-1]
         raise ClubCascadeError(f"the measurement {name} failed: {last}")
     answer: Answer = json.loads(done.stdout.splitlines()[-1])
     return answer

@@ -56,7 +56,7 @@ class Club(Struct):
 
 
 BLOCK = 64
-"""Users compared side by side."""
+"""Users compared side by side: those of one word of bits."""
 
 
 @kernel
@@ -190,39 +190,43 @@ def _find_far_neighbours(state: Club, node: int) -> int:
 
 @kernel
 def _find_far_users(state: Club, node: int) -> int:
-    """Do the same for a user with many neighbours: all users in blocks, then the few that matter.
+    """Do the same for a user with many neighbours, a word of the graph's bits at a time.
 
-    ``by_feature`` holds the weights feature by feature, so that a block of users is compared in
-    one vector loop; whoever may be too far is tested exactly, if it is a neighbour.
+    ``by_feature`` holds the weights feature by feature, so that the users of one word are
+    compared in one vector loop; neighbours who may be too far are then tested exactly.
     """
-    d, room = state.by_feature.shape
-    alpha = state.rule[0]
-    mine = state.radius[node]
+    # names for the arrays: through the structure, each would be looked up anew in the loops
+    by_feature, weights, radius = state.by_feature, state.weights[node], state.radius
     total = state.near_square
+    d, room = by_feature.shape
+    alpha = state.rule[0]
+    mine = radius[node]
     gone = 0
     for start in range(0, room, BLOCK):
-        for j in range(BLOCK):
+        word = state.graph.bits[node, start // BLOCK]
+        if word == 0:
+            continue
+        size = min(BLOCK, room - start)
+        block = by_feature[:, start : start + size]
+        radii = radius[start : start + size]
+        for j in range(size):
             total[j] = 0.0
         for f in range(d):
-            weight = state.weights[node, f]
-            for j in range(BLOCK):
-                gap = weight - state.by_feature[f, start + j]
+            weight = weights[f]
+            for j in range(size):
+                gap = weight - block[f, j]
                 total[j] += gap * gap
         hopeful = 0
-        for j in range(BLOCK):
-            bar = alpha * (mine + state.radius[start + j])
+        for j in range(size):
+            bar = alpha * (mine + radii[j])
             hopeful += total[j] >= bar * bar * (1.0 - 1e-9)
-        if hopeful > 0:
-            for j in range(BLOCK):
-                other = start + j
-                bar = alpha * (mine + state.radius[other])
-                if (
-                    total[j] >= bar * bar * (1.0 - 1e-9)
-                    and users.linked(state.graph, node, other)
-                    and _too_far(state, node, other)
-                ):
-                    state.gone[gone] = other
-                    gone += 1
+        while hopeful > 0 and word != 0:
+            j = users.trailing(word)
+            word &= word - np.uint64(1)
+            bar = alpha * (mine + radii[j])
+            if total[j] >= bar * bar * (1.0 - 1e-9) and _too_far(state, node, start + j):
+                state.gone[gone] = start + j
+                gone += 1
     return gone
 
 

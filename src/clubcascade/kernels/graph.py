@@ -101,12 +101,6 @@ def neighbours(graph: Graph, i: int, out: Any) -> int:
 
 
 @kernel
-def linked(graph: Graph, i: int, l: int) -> bool:  # noqa: E741
-    """Tell whether two users are neighbours, in a graph held as bits."""
-    return (graph.bits[i, l >> 6] >> np.uint64(l & 63)) & _ONE != _ZERO
-
-
-@kernel
 def _drop(graph: Graph, i: int, l: int) -> None:  # noqa: E741
     """Take ``l`` out of the neighbours of ``i``."""
     if is_dense(graph):
