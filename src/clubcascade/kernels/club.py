@@ -27,8 +27,8 @@ class Club(Struct):
     """The whole state.
 
     ``ridge`` has one model per label of ``graph``. Per user: ``weights`` and ``radius`` (0 and 1
-    for a user of whom nothing is known), ``by_feature`` (the weights feature by feature; dense
-    graphs only), and ``row``, the row of its statistics, -1 before its first feedback. Per row:
+    for a user of whom nothing is known), ``by_feature`` (the weights feature by feature in single
+    precision; dense graphs only), and ``row``, the row of its statistics, -1 before its first feedback. Per row:
     ``gram``, ``moment``, ``count``, and for not too many users ``inverse`` with its ``age``.
     ``rule`` = [alpha, beta, 1 for the 2017 code]; ``tally`` = [rows in use,
     clusters, draws]; ``key`` = the key of the draws; the rest is
@@ -45,18 +45,21 @@ class Club(Struct):
     age: Ints
     weights: Floats
     radius: Floats
-    by_feature: Floats
+    by_feature: Any
     rule: Floats
     tally: Ints
     key: Words
     near: Ints
     gone: Ints
-    near_square: Floats
+    near_square: Any
+    flags: Words
     elimination: Floats
 
 
 BLOCK = 64
 """Users compared side by side: those of one word of bits."""
+SLACK = 1e-4
+"""Room for the rounding of single precision, relative to the squares that enter a distance."""
 
 
 @kernel
@@ -189,43 +192,56 @@ def _find_far_neighbours(state: Club, node: int) -> int:
 
 
 @kernel
+def _square_distances(weights: Any, by_feature: Any, start: int, size: int, total: Any) -> None:
+    """Squared distances of one user's weights from those of ``size`` users from ``start`` on."""
+    for j in range(size):
+        total[j] = np.float32(0.0)
+    for f in range(by_feature.shape[0]):
+        weight = weights[f]
+        column = by_feature[f, start : start + size]
+        for j in range(size):
+            gap = weight - column[j]
+            total[j] += gap * gap
+
+
+@kernel
 def _find_far_users(state: Club, node: int) -> int:
     """Do the same for a user with many neighbours, a word of the graph's bits at a time.
 
-    ``by_feature`` holds the weights feature by feature, so that the users of one word are
-    compared in one vector loop; neighbours who may be too far are then tested exactly.
+    ``by_feature`` holds the weights feature by feature and in single precision, so that the users
+    of one word are compared in one quick loop. Its rounding error is far below ``SLACK`` times
+    the squares of the distance and of the user's own weights; whoever may be too far with that
+    much room is tested exactly.
     """
     # names for the arrays: through the structure, each would be looked up anew in the loops
-    by_feature, weights, radius = state.by_feature, state.weights[node], state.radius
-    total = state.near_square
+    by_feature, radius = state.by_feature, state.radius
+    total, weights, flags = state.near_square[0], state.near_square[1], state.flags
     d, room = by_feature.shape
+    for f in range(d):
+        weights[f] = state.weights[node, f]
     alpha = state.rule[0]
     mine = radius[node]
+    spare = SLACK * linear.dot(state.weights[node], state.weights[node])
     gone = 0
     for start in range(0, room, BLOCK):
         word = state.graph.bits[node, start // BLOCK]
         if word == 0:
             continue
         size = min(BLOCK, room - start)
-        block = by_feature[:, start : start + size]
+        _square_distances(weights, by_feature, start, size, total)
         radii = radius[start : start + size]
         for j in range(size):
-            total[j] = 0.0
-        for f in range(d):
-            weight = weights[f]
-            for j in range(size):
-                gap = weight - block[f, j]
-                total[j] += gap * gap
-        hopeful = 0
+            bar = alpha * (mine + radii[j])
+            flags[j] = (1.0 + SLACK) * total[j] + spare >= bar * bar
+        hopeful = np.uint64(0)
         for j in range(size):
-            bar = alpha * (mine + radii[j])
-            hopeful += total[j] >= bar * bar * (1.0 - 1e-9)
-        while hopeful > 0 and word != 0:
-            j = users.trailing(word)
+            hopeful |= flags[j] << np.uint64(j)
+        word &= hopeful
+        while word != 0:
+            other = start + users.trailing(word)
             word &= word - np.uint64(1)
-            bar = alpha * (mine + radii[j])
-            if total[j] >= bar * bar * (1.0 - 1e-9) and _too_far(state, node, start + j):
-                state.gone[gone] = start + j
+            if _too_far(state, node, other):
+                state.gone[gone] = other
                 gone += 1
     return gone
 
@@ -233,7 +249,7 @@ def _find_far_users(state: Club, node: int) -> int:
 @kernel
 def _delete_edges(state: Club, node: int) -> None:
     """Line 10: delete the edges to users whose weights are too far away."""
-    if users.is_dense(state.graph) and 8 * state.graph.degree[node] > state.by_feature.shape[1]:
+    if users.is_dense(state.graph) and 16 * state.graph.degree[node] > state.by_feature.shape[1]:
         gone = _find_far_users(state, node)
     else:
         gone = _find_far_neighbours(state, node)

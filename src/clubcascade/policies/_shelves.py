@@ -60,8 +60,8 @@ class Memory:
             np.zeros(room),
             np.zeros(room),
             np.zeros(2 * kernels.BLOCK + 1, np.int64),
-            np.zeros((d, 2 * kernels.BLOCK)),
-            np.zeros((3, 2 * kernels.BLOCK)),
+            np.zeros((d, 2 * kernels.BLOCK + 8)),  # rows that do not share cache sets
+            np.zeros((3, 2 * kernels.BLOCK + 8)),
         )
 
 

@@ -54,7 +54,7 @@ class UserStatistics:
             "row": np.full(capacity, -1, np.int64),
             "weights": np.zeros((capacity, d)),
             "radius": np.ones(room),
-            "by_feature": np.zeros((d, room if self.dense else 0)),
+            "by_feature": np.zeros((d, room if self.dense else 0), np.float32),
         }
         for name, value in old.items():
             if name in _ROWS and len(self.arrays[name]):

@@ -209,7 +209,8 @@ class ClubCascade(RidgePolicy):
             key_of(self.seed, "draws"),
             np.zeros(n, np.int64),
             np.zeros(n, np.int64),
-            np.zeros(kernels.BLOCK),
+            np.zeros((2, max(kernels.BLOCK, self._inner)), np.float32),
+            np.zeros(kernels.BLOCK, np.uint64),
             np.zeros((self._inner, self._inner + 1)),
         )
 
