@@ -28,11 +28,10 @@ class Club(Struct):
 
     ``ridge`` has one model per label of ``graph``. Per user: ``weights`` and ``radius`` (0 and 1
     for a user of whom nothing is known), ``by_feature`` (the weights feature by feature in single
-    precision; dense graphs only), and ``row``, the row of its statistics, -1 before its first feedback. Per row:
-    ``gram``, ``moment``, ``count``, and for not too many users ``inverse`` with its ``age``.
-    ``rule`` = [alpha, beta, 1 for the 2017 code]; ``tally`` = [rows in use,
-    clusters, draws]; ``key`` = the key of the draws; the rest is
-    scratch.
+    precision; dense graphs only), and ``row``, the row of its statistics, -1 before its first
+    feedback. Per row: ``gram``, ``moment``, ``count``, and for not too many users ``inverse`` with
+    its ``age``. ``rule`` = [alpha, beta, 1 for the 2017 code]; ``tally`` = [rows in use, clusters,
+    draws]; ``key`` = the key of the draws; the rest is scratch.
     """
 
     ridge: models.Ridge
