@@ -54,12 +54,12 @@ def paper_policy(n_users: int, n_features: int = FEATURES, alpha: float = ALPHA)
     return ClubCascade(n_features=n_features, users=range(n_users), alpha=alpha, beta=BETA, reg=REG)
 
 
-def sparse_policy(n_users: int, n_features: int = FEATURES) -> ClubCascade:
+def sparse_policy(n_users: int, n_features: int = FEATURES, alpha: float = ALPHA) -> ClubCascade:
     """Return CLUB-cascade with a sparse start of mean degree ``DEGREE``, all users known."""
     return ClubCascade(
         n_features=n_features,
         users=range(n_users),
-        alpha=ALPHA,
+        alpha=alpha,
         beta=BETA,
         reg=REG,
         start="random",
