@@ -181,7 +181,8 @@ class Catalog:
     def __getitem__(self, rows: Any) -> Slate:
         """Give the shown list of these rows, ready for ``update``."""
         try:
-            return Slate(self, np.atleast_1d(self._every[rows]))
+            picked = self._every[rows]
+            return Slate(self, picked if picked.ndim else picked.reshape(1))
         except IndexError:
             raise InvalidItems(
                 f"rows must be whole numbers in [0, {len(self) - 1}], got {rows!r}"

@@ -18,7 +18,7 @@ from clubcascade.policies._models import Models
 )
 def test_observing_is_ridge_regression(d, n, reg, seed):
     rng = np.random.default_rng(seed)
-    models = Models(d, reg, capacity=2)
+    models = Models(d, reg, capacity=2, log_det=True)
     models.clear(1)
     rows = rng.standard_normal((n, d)) / np.sqrt(d)
     rows[rng.random(n) < 0.1] = 0.0

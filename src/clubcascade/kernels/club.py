@@ -193,13 +193,21 @@ def _find_far_neighbours(state: Club, node: int) -> int:
 @kernel
 def _square_distances(weights: Any, by_feature: Any, start: int, size: int, total: Any) -> None:
     """Squared distances of one user's weights from those of ``size`` users from ``start`` on."""
+    d = by_feature.shape[0]
     for j in range(size):
         total[j] = np.float32(0.0)
-    for f in range(by_feature.shape[0]):
-        weight = weights[f]
-        column = by_feature[f, start : start + size]
+    for f in range(0, d - 1, 2):
+        one, other = weights[f], weights[f + 1]
+        ones = by_feature[f, start : start + size]
+        others = by_feature[f + 1, start : start + size]
         for j in range(size):
-            gap = weight - column[j]
+            gap, step = one - ones[j], other - others[j]
+            total[j] += gap * gap + step * step
+    if d % 2 == 1:
+        one = weights[d - 1]
+        ones = by_feature[d - 1, start : start + size]
+        for j in range(size):
+            gap = one - ones[j]
             total[j] += gap * gap
 
 

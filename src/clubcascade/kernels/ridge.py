@@ -26,7 +26,7 @@ class RidgeType(StructType):
 
 @struct(RidgeType)
 class Ridge(Struct):
-    """Arrays of many ridge models.
+    """Arrays of many ridge models. ``reg`` = [ridge constant, 1 to keep ``log_det`` up to date].
 
     ``drift`` is the length of the path of ``weights``, each step measured in the norm of its own
     M; ``version`` counts the times that a model was replaced as a whole (split, merge).
@@ -94,7 +94,8 @@ def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
         for f in range(d):
             weights[f] += step * moved[f]
         ridge.drift[g] += abs(error) * math.sqrt(square * shrink)
-        ridge.log_det[g] += math.log1p(square)
+        if ridge.reg[1] > 0.0:
+            ridge.log_det[g] += math.log1p(square)
         linear.add_outer(ridge.gram[g], 1.0, x)
         if y != 0.0:
             moment = ridge.moment[g]

@@ -20,7 +20,7 @@ class GroupedPolicy(RidgePolicy):
     def __init__(self, n_features: int, reg: float, rule: tuple[float, float, float]) -> None:
         super().__init__()
         self.n_features = n_features
-        self._models = Models(n_features, reg, capacity=1)
+        self._models = Models(n_features, reg, capacity=1, log_det=rule[1] > 0.0)
         self._group = np.zeros(8, np.int64)
         self._tally = np.zeros(1, np.int64)
         self._rule_array = np.array(rule)

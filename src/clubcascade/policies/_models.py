@@ -8,16 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.kernels import ridge as kernels
+from clubcascade.policies._arrays import aligned_zeros
 
 _SAVED = ("gram", "inverse", "moment", "weights", "count", "log_det", "age", "drift", "version")
 
 
 class Models:
-    """Ridge models 0, 1, ... over ``d`` features; new ones have seen nothing."""
+    """Ridge models 0, 1, ... over ``d`` features; new ones have seen nothing.
 
-    def __init__(self, d: int, reg: float, capacity: int) -> None:
+    ``log_det``: whether the log-determinants are kept up to date, for a radius that grows.
+    """
+
+    def __init__(self, d: int, reg: float, capacity: int, log_det: bool = False) -> None:
         self.d = d
         self.reg = reg
+        self.log_det = log_det
         self.capacity = 0
         self.arrays: dict[str, npt.NDArray[Any]] = {}
         self.reserve(capacity)
@@ -31,17 +36,16 @@ class Models:
             "moment": (d,),
             "weights": (d,),
         }
-        # zeros are pages that the machine gives only when they are first written
-        self.arrays = {name: np.zeros((capacity, *shape)) for name, shape in shapes.items()}
+        self.arrays = {name: aligned_zeros(capacity, *shape) for name, shape in shapes.items()}
         self.arrays |= {name: np.zeros(capacity) for name in ("log_det", "drift")}
         self.arrays |= {name: np.zeros(capacity, np.int64) for name in ("count", "age", "version")}
         for name, value in old.items():
             if name in _SAVED:
                 self.arrays[name][:kept] = value[:kept]
         self.arrays |= {
-            "reg": np.array([self.reg]),
-            "work": np.zeros((1, d)),
-            "matrix": np.zeros((d, d)),
+            "reg": np.array([self.reg, float(self.log_det)]),
+            "work": aligned_zeros(1, d),
+            "matrix": aligned_zeros(d, d),
         }
         self.capacity = capacity
         self.bind()

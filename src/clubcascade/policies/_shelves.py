@@ -10,6 +10,7 @@ import numpy as np
 
 from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.kernels import ranking as kernels
+from clubcascade.policies._arrays import aligned_zeros
 
 BUDGET = 64 * 2**20
 """Bytes that the lazy scores of one catalogue may take."""
@@ -34,7 +35,7 @@ class Memory:
         n = len(features)
         slots = max(1, min(n_models, BUDGET // (16 * n)))
         owner, version = np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
-        base, width = np.zeros((slots, n)), np.zeros((slots, n))
+        base, width = aligned_zeros(slots, n), aligned_zeros(slots, n)
         last = np.zeros((slots, longest + kernels.RUNNERS_UP + 1), np.int64)
         return cls(features, owner, version, base, width, last, longest, n_models)
 
@@ -60,8 +61,8 @@ class Memory:
             np.zeros(room),
             np.zeros(room),
             np.zeros(2 * kernels.BLOCK + 1, np.int64),
-            np.zeros((d, 2 * kernels.BLOCK + 8)),  # rows that do not share cache sets
-            np.zeros((3, 2 * kernels.BLOCK + 8)),
+            aligned_zeros(d, 2 * kernels.BLOCK + 8),  # rows that do not share cache sets
+            aligned_zeros(3, 2 * kernels.BLOCK + 8),
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.kernels.club import BLOCK
+from clubcascade.policies._arrays import aligned_zeros
 
 OWN_INVERSES = 65_536
 """Users up to which each keeps the inverse of its own Gram matrix: more memory, less time."""
@@ -46,15 +47,15 @@ class UserStatistics:
         inverses = capacity if n_users <= OWN_INVERSES else 0
         room = -(-capacity // BLOCK) * BLOCK  # whole blocks, so that a loop over one has no rest
         self.arrays = {
-            "gram": np.zeros((capacity, d, d)),
-            "moment": np.zeros((capacity, d)),
+            "gram": aligned_zeros(capacity, d, d),
+            "moment": aligned_zeros(capacity, d),
             "count": np.zeros(capacity, np.int64),
-            "inverse": np.zeros((inverses, d, d)),
+            "inverse": aligned_zeros(inverses, d, d),
             "age": np.zeros(capacity, np.int64),
             "row": np.full(capacity, -1, np.int64),
-            "weights": np.zeros((capacity, d)),
+            "weights": aligned_zeros(capacity, d),
             "radius": np.ones(room),
-            "by_feature": np.zeros((d, room if self.dense else 0), np.float32),
+            "by_feature": aligned_zeros(d, room if self.dense else 0, dtype=np.float32),
         }
         for name, value in old.items():
             if name in _ROWS and len(self.arrays[name]):
