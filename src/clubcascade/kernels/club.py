@@ -127,17 +127,23 @@ def _welcome(state: Club, node: int) -> int:
 
 
 @kernel
-def _note(state: Club, row: int, x: Floats, y: float, linked: bool) -> None:
-    """Line 8 for one item: the user's statistics, and its inverse while it has neighbours."""
+def _note(state: Club, node: int, row: int, x: Floats, y: float, linked: bool) -> None:
+    """Line 8 for one item: the user's statistics; inverse and weights while it has neighbours."""
+    d = x.shape[0]
     linear.add_outer(state.gram[row], 1.0, x)
     if y != 0.0:
         moment = state.moment[row]
-        for f in range(x.shape[0]):
+        for f in range(d):
             moment[f] += y * x[f]
     if linked and keeps_inverses(state):
         moved = state.ridge.work[0]
+        weights = state.weights[node]
         linear.times(state.inverse[row], x, moved)
-        linear.add_outer(state.inverse[row], -1.0 / (1.0 + linear.dot(x, moved)), moved)
+        shrink = 1.0 / (1.0 + linear.dot(x, moved))
+        step = (y - linear.dot(weights, x)) * shrink
+        linear.add_outer(state.inverse[row], -shrink, moved)
+        for f in range(d):
+            weights[f] += step * moved[f]
         state.age[row] += 1
 
 
@@ -319,7 +325,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     for p in range(examined):
         x = features[rows[p]]
         models.observe(state.ridge, g, x, rewards[p])
-        _note(state, row, x, rewards[p], linked)
+        _note(state, node, row, x, rewards[p], linked)
     models.settle(state.ridge, g)
     state.count[row] += examined
     state.radius[node] = radius_of(state.count[row], state.rule[2] > 0.0)
@@ -327,7 +333,8 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         if not keeps_inverses(state) or state.age[row] >= models.RENEW:
             weigh(state, node, row)
         else:
-            linear.times(state.inverse[row], state.moment[row], state.weights[node])
+            if models.is_due(state.age[row]):
+                linear.times(state.inverse[row], state.moment[row], state.weights[node])
             _publish(state, node)
         _delete_edges(state, node)
 

@@ -53,6 +53,15 @@ def make(*fields: Any) -> Ridge:
 
 
 @kernel
+def is_due(age: int) -> bool:
+    """Tell whether weights that followed step by step are to be computed from the inverse.
+
+    About once in 32 steps, and a function of the age alone, so that a loaded model does the same.
+    """
+    return age % 32 < 4
+
+
+@kernel
 def clear(ridge: Ridge, g: int) -> None:
     """Make model ``g`` one that has seen nothing."""
     d = ridge.moment.shape[1]
@@ -107,10 +116,10 @@ def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
 
 @kernel
 def settle(ridge: Ridge, g: int) -> None:
-    """Finish a round of observations: weights from the inverse, and the inverse if it is old."""
+    """Finish a round of observations: now and then weights from the inverse, seldom both anew."""
     if ridge.age[g] >= RENEW:
         renew(ridge, g)
-    else:
+    elif is_due(ridge.age[g]):
         linear.times(ridge.inverse[g], ridge.moment[g], ridge.weights[g])
 
 
