@@ -295,14 +295,16 @@ def adjusted_rand_index(ours: npt.ArrayLike, true: npt.ArrayLike) -> float:
     """
 
     def pairs_within(labels: Ints) -> float:
-        counts = np.bincount(labels).astype(np.float64)
-        return float((counts * (counts - 1) / 2).sum())
+        counts = np.bincount(labels)
+        return float((counts @ (counts - 1)) / 2)
 
     _, left = np.unique(np.asarray(ours), return_inverse=True)
     _, right = np.unique(np.asarray(true), return_inverse=True)
     if left.size == 0:
         return 1.0
-    _, both = np.unique(left * (right.max() + 1) + right, return_inverse=True)
+    both = left * (right.max() + 1) + right
+    if both.max() > 16 * both.size + 1024:  # too many possible pairs of labels to count each
+        _, both = np.unique(both, return_inverse=True)
     together, in_ours, in_true = pairs_within(both), pairs_within(left), pairs_within(right)
     everything = left.size * (left.size - 1) / 2
     expected = in_ours * in_true / everything if everything else 0.0
