@@ -70,8 +70,7 @@ def coefficients(
     """
     basis = items[chosen]
     if len(basis) == basis.shape[1]:
-        share: npt.NDArray[np.float64] = np.linalg.solve(basis.T, items.T).T
-        return share
+        return np.asarray(np.linalg.solve(basis.T, items.T).T, dtype=np.float64)
     return items @ np.linalg.pinv(basis)
 
 
