@@ -8,7 +8,7 @@
 200
 """
 
-from clubcascade import click, environments, errors, theory
+from clubcascade import click, environments, errors, spanner, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
 from clubcascade.policies import POLICIES, load
 from clubcascade.policies.c3_ucb import C3UCB
@@ -46,5 +46,6 @@ __all__ = [
     "errors",
     "load",
     "simulate",
+    "spanner",
     "theory",
 ]

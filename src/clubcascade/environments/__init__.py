@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from clubcascade.environments.matrix import Matrix
+from clubcascade.environments.niche import Niche
 from clubcascade.environments.oracle import Oracle
 from clubcascade.environments.synthetic import Synthetic
 from clubcascade.environments.table import Table
 
-ENVIRONMENTS: dict[str, type[Any]] = {"synthetic": Synthetic, "matrix": Matrix}
+ENVIRONMENTS: dict[str, type[Any]] = {"synthetic": Synthetic, "matrix": Matrix, "niche": Niche}
 """Every environment by its name."""
 
-__all__ = ["ENVIRONMENTS", "Matrix", "Oracle", "Synthetic", "Table"]
+__all__ = ["ENVIRONMENTS", "Matrix", "Niche", "Oracle", "Synthetic", "Table"]

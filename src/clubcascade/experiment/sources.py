@@ -6,7 +6,16 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-_ROOMS = ("core.py", "simulation.py", "kernels", "graph", "click", "policies", "environments")
+_ROOMS = (
+    "core.py",
+    "spanner.py",
+    "simulation.py",
+    "kernels",
+    "graph",
+    "click",
+    "policies",
+    "environments",
+)
 
 
 @cache

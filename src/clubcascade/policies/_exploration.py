@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from clubcascade.core import Catalog, Floats, Ints
+from clubcascade.kernels import exploration as kernels
 from clubcascade.spanner import barycentric_spanner
 
 FACTOR = 2.0
@@ -47,14 +48,8 @@ class SpannerExploration:
         rows = self.spanner(items)
         if rows.size == 0 or count == 0:
             return -1
-        features = items.features if isinstance(items, Catalog) else items
-        chosen = features[rows]
-        inverse = np.linalg.inv(gram + self.reg * np.eye(len(gram)))
-        square = np.einsum("ij,jk,ik->i", chosen, inverse, chosen)
-        seen = self.reg + self.share * count / len(rows)
-        lack = square * seen / np.einsum("ij,ij->i", chosen, chosen)
-        worst = int(np.argmax(lack))
-        return int(rows[worst]) if lack[worst] > 1.0 else -1
+        features = items._rows if isinstance(items, Catalog) else items
+        return int(kernels.lacking(gram, self.reg, count, self.share, features, rows))
 
 
 def put_first(row: int, ranking: Ints) -> None:

@@ -115,7 +115,7 @@ class ClubCascade(RidgePolicy):
         alpha_schedule: Schedule | None = None,
         discounts: Sequence[float] | None = None,
         explore: Literal["ucb", "spanner"] = "ucb",
-        spanner_share: float = 0.1,
+        spanner_share: float = 0.3,
         ask: int = 0,
         variant: Literal["paper", "code2017"] = "paper",
         seed: int = 0,
