@@ -17,6 +17,7 @@ from clubcascade.policies.cascade_lin_ts import CascadeLinTS
 from clubcascade.policies.cascade_lin_ucb import CascadeLinUCB
 from clubcascade.policies.cascade_ucb1 import CascadeUCB1
 from clubcascade.policies.club_cascade import ClubCascade
+from clubcascade.policies.cohort_cascade import CohortCascade
 from clubcascade.policies.known_clusters import KnownClusters
 from clubcascade.policies.multiple_lin_ucb import MultipleLinUCB
 from clubcascade.policies.random import Random
@@ -33,6 +34,7 @@ __all__ = [
     "CascadeUCB1",
     "Catalog",
     "ClubCascade",
+    "CohortCascade",
     "Environment",
     "Feedback",
     "KnownClusters",

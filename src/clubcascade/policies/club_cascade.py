@@ -14,6 +14,7 @@ from clubcascade.errors import InvalidArgument
 from clubcascade.graph import Complete, ErdosRenyi, Start, UserGraph
 from clubcascade.kernels import club as kernels
 from clubcascade.kernels import linear
+from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._exploration import SpannerExploration, put_first
 from clubcascade.policies._models import Models
 from clubcascade.policies._relaxation import Schedule, as_array, read_schedule
@@ -254,7 +255,7 @@ class ClubCascade(RidgePolicy):
             np.zeros(n, np.int64),
             np.zeros((2, max(kernels.BLOCK, self._inner)), np.float32),
             np.zeros(kernels.BLOCK, np.uint64),
-            np.zeros((self._inner, self._inner + 1)),
+            aligned_zeros(self._inner, -(-(self._inner + 1) // 8) * 8),
         )
 
     # -- users ---------------------------------------------------------------------------------
