@@ -141,10 +141,12 @@ class ClubCascade(RidgePolicy):
             "beta": beta,
             "edge_probability": edge_probability,
         }
-        self._first_alpha = self._read_alpha(alpha)
+        first_alpha = self._read_alpha(alpha)
         self.beta = self._read_beta(beta)
-        self.alpha_schedule = read_schedule(alpha_schedule, self._first_alpha)
+        self.alpha_schedule = read_schedule(alpha_schedule, first_alpha)
         self.discounts = validation.discounts("discounts", discounts)
+        code2017 = float(self.variant == "code2017")
+        self._constants = np.array([first_alpha, self.beta, code2017, *(self.discounts or ())])
         self.explore: Literal["ucb", "spanner"] = self._read_explore(explore)
         self.spanner_share = validation.number(
             "spanner_share", spanner_share, low=0, open_low=True, high=1
@@ -234,10 +236,6 @@ class ClubCascade(RidgePolicy):
         self._graph = graph
         self._models = Models(d, self.reg, n)
         self._own = UserStatistics(d, n, graph.n, graph.start.dense)
-        code2017 = float(self.variant == "code2017")
-        self._constants = np.array(
-            [self._first_alpha, self.beta, code2017, *(self.discounts or ())]
-        )
         self._tally = np.array([0, graph.n_components, 0, 0])
         self._bind()
 
@@ -342,7 +340,7 @@ class ClubCascade(RidgePolicy):
     @property
     def asks(self) -> bool:
         """Tell whether the policy wants to choose whom to serve next."""
-        return bool(self._tally[3] < self.ask)
+        return self.ask > 0 and bool(self._tally[3] < self.ask)
 
     def choose_user(self, candidates: Sequence[Hashable]) -> Hashable:
         """Return the candidate of whom least is known, of those who are not alone already.
@@ -370,11 +368,15 @@ class ClubCascade(RidgePolicy):
             met = numbers >= 0
             alone = np.zeros(len(numbers), bool)
             alone[met] = self._graph.arrays["degree"][numbers[met]] == 0
-            rows = np.full(len(numbers), -1)
-            rows[met] = self._own.arrays["row"][numbers[met]]
-            counts = np.where(rows >= 0, self._own.arrays["count"][rows], 0)
+            counts = np.zeros(len(numbers), np.int64)
+            counts[met] = self._counts(numbers[met])
             counts[alone] += 1 + counts.max()
             return candidates[int(np.argmin(counts))]
+
+    def _counts(self, numbers: Ints) -> Ints:
+        """Return how many samples there are of each of these users."""
+        rows = self._own.arrays["row"][numbers]
+        return np.where(rows >= 0, self._own.arrays["count"][rows], 0)
 
     # -- answers -------------------------------------------------------------------------------
 
