@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import zipfile
 import zlib
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,11 +16,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from clubcascade.datasets.checksums import sha256
+from clubcascade.datasets.folder import checked_name
 from clubcascade.datasets.ids import Ids
 from clubcascade.datasets.interactions import Interactions, assemble
+from clubcascade.datasets.preparing import Folder, Prepared, Recipe, file_at, prepare
+from clubcascade.datasets.watching import Progress, silent
 from clubcascade.errors import InvalidData
 
 ARRAY = "clicks"
+TERMS = "those of the data that the pools were drawn from"
 
 
 def read_pools(path: Path, name: str | None = None) -> Interactions:
@@ -37,7 +44,7 @@ def _read(path: Path, name: str, _mtime: int, _size: int) -> Interactions:
         "file": path.name,
         "checksum": f"sha256:{sha256(path)}",
         "rows": int(rows.nnz),
-        "terms": "those of the data that the pools were drawn from",
+        "terms": TERMS,
     }
     return assemble(
         name,
@@ -47,6 +54,26 @@ def _read(path: Path, name: str, _mtime: int, _size: int) -> Interactions:
         Ids.of(str(i) for i in range(n_items)),
         source,
     )
+
+
+def prepare_pools(
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    folder: Folder = None,
+    progress: Progress = silent,
+) -> Prepared:
+    """Keep a pools file under a name; by default its own."""
+    file = file_at(path)
+    name = checked_name(name if name is not None else file.stem)
+    command = shlex.join(["clubcascade", "data", "pools", "--path", str(file), "--name", name])
+    recipe = Recipe(name, "pools", (file,), {}, TERMS, command)
+
+    def make(source: dict[str, Any]) -> Interactions:
+        data = read_pools(file, name)
+        return replace(data, source=data.source | source)
+
+    return prepare(recipe, make, folder=folder, progress=progress)
 
 
 def _load(path: Path) -> npt.NDArray[Any]:
