@@ -38,7 +38,8 @@ def movielens(
     edition: Annotated[
         str | None,
         typer.Argument(
-            help=f"Which: {', '.join(EDITIONS)}. By default the paper's, 20m.", show_default=False
+            help=f"Which: {', '.join(EDITIONS)}. By default 20m, the paper's, or what the file is.",
+            show_default=False,
         ),
     ] = None,
     path: Annotated[

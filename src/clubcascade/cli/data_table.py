@@ -34,15 +34,21 @@ def _notes(source: Mapping[str, Any], clicks: int) -> Iterator[str]:
     if source.get("kind") == "pools" or rows is None:
         return
     if source.get("incomplete"):
-        yield f"left out: {source['incomplete']:,} rows without a user or an item"
+        yield f"left out: {_rows(source['incomplete'])} without a user or an item"
+    if source.get("others"):
+        yield f"left out: {_rows(source['others'])} of other businesses"
     if source.get("unliked"):
-        yield f"left out: {source['unliked']:,} rows with a lower rating or none"
+        yield f"left out: {_rows(source['unliked'])} with a lower rating or none"
     if (repeated := source.get("used", clicks) - clicks) > 0:
-        yield f"counted once: {repeated:,} rows that repeat a user and an item"
+        yield f"counted once: {_rows(repeated)} repeating a user and an item"
     if "first" in source:
         yield f"times: {source['first']} to {source['last']}"
     if (expected := source.get("expected")) and expected != rows:
         yield f"note: the file has {rows:,} ratings; this edition was published with {expected:,}"
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
 
 
 def shown(files: Mapping[str, Path]) -> Table:

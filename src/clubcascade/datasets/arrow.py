@@ -52,6 +52,4 @@ def readable(where: object) -> Iterator[None]:
         words = " ".join(str(error).split()) or type(error).__name__
         if len(words) > _LONGEST:
             words = f"{words[:_LONGEST]} …"
-        raise InvalidData(
-            f"{where} cannot be read, it is damaged or of another format: {words}"
-        ) from error
+        raise InvalidData(f"{where} cannot be read: {words}") from error

@@ -46,4 +46,6 @@ def column_of(role: str, found: Sequence[str], wanted: str | None, where: object
 
 
 def _listed(found: Sequence[str]) -> str:
-    return f"Columns found: {', '.join(repr(name) for name in found)}"
+    """List the columns; a file that is no table has many, and long ones."""
+    names = ", ".join(repr(name[:40]) for name in found[:30])
+    return f"Columns found: {names}{', …' if len(found) > 30 else ''}"

@@ -56,8 +56,10 @@ class Gathering:
             kept = wanted[items]
             users, user_ids = _used(users[kept], user_ids)
             items, item_ids = _used(items[kept], item_ids)
+            source = source | {"others": int(np.sum(~kept))}
         if not len(users):
-            raise InvalidData(f"{source['file']} has no row to use, of {self.rows:,} rows")
+            rows = f"no row to use among {self.rows:,}" if self.rows else "no rows"
+            raise InvalidData(f"{source['file']} has {rows}")
         matrix = _matrix(users, items, (len(user_ids), len(item_ids)))
         counts = {"rows": self.rows, "used": len(users), "incomplete": self.incomplete}
         parts = (matrix.indptr, matrix.indices, user_ids, item_ids)

@@ -40,7 +40,7 @@ def prepare_movielens(
     ----------
     edition
         ``"20m"`` (the paper's), ``"25m"``, ``"32m"``, ``"1m"`` or ``"latest-small"``. By default
-        the one that a local file turns out to be, and otherwise the paper's.
+        the one that a local file turns out to be; without a file the paper's.
     path
         A local file instead of GroupLens': the archive, ``ratings.csv``, ``ratings.dat`` or a
         Parquet file of ratings.
@@ -59,7 +59,7 @@ def prepare_movielens(
     if path is not None:
         file = file_at(path)
         with readable(file):
-            edition = edition or _recognised(file) or PAPERS
+            edition = edition or _recognised(file)
         return _prepare(edition, file, folder, progress)
     edition = edition or PAPERS
     earlier = _earlier(edition, folder)
@@ -150,13 +150,22 @@ def _member(file: Path) -> str:
     return wanted[0]
 
 
-def _recognised(file: Path) -> str | None:
+def _recognised(file: Path) -> str:
     """Return the edition that a local file is, by its folder or by its number of ratings."""
     if zipfile.is_zipfile(file) or file.suffix.lower() == ".zip":
         place = _member(file).split("/")[0]
-        return next((name for name, e in EDITIONS.items() if e.folder == place), None)
-    count = _ratings(file)
-    return next((name for name, e in EDITIONS.items() if e.ratings == count), None)
+        known = [name for name, edition in EDITIONS.items() if edition.folder == place]
+        found = f"a folder {place!r}"
+    else:
+        count = _ratings(file)
+        known = [name for name, edition in EDITIONS.items() if edition.ratings == count]
+        found = f"{count:,} ratings"
+    if not known:
+        raise InvalidData(
+            f"{file} must be a known edition of MovieLens, or be called one, got {found}. If it "
+            f"is MovieLens 20M: clubcascade data movielens 20m --path {shlex.quote(str(file))}"
+        )
+    return known[0]
 
 
 def _ratings(file: Path) -> int:
