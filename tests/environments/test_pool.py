@@ -151,13 +151,13 @@ def test_items_of_equal_clicks_have_equal_features():
 
 
 @pytest.mark.parametrize("scaling", ["largest", "unit"])
-@pytest.mark.parametrize(("density", "clicked"), [(0.0, False), (0.02, True), (0.2, True)])
-def test_zero_vectors_play(scaling, density, clicked):
+@pytest.mark.parametrize("density", [0.0, 0.2])
+def test_zero_vectors_play(scaling, density):
     env = Pool(some_clicks(density=density), scaling=scaling, **SIZES)
-    assert (np.linalg.norm(env.catalog.features, axis=1) == 0).any() == (density < 0.1)
+    assert (np.linalg.norm(env.catalog.features, axis=1) == 0).any()
     for policy in (cc.ClubCascade(n_features=6), cc.C3UCB(n_features=6)):
         trace = cc.simulate(policy, env, rounds=300, k=4, seed=1)
-        assert (trace.reward[-1] > 0) == clicked
+        assert (trace.reward[-1] > 0) == (density > 0)
         assert np.isfinite(trace.regret).all()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import tarfile
 import zipfile
 import zlib
@@ -28,6 +29,7 @@ Array = Any
 """An Arrow array (Arrow has no types for mypy)."""
 
 _DAMAGE = (
+    gzip.BadGzipFile,
     pa.ArrowException,
     zipfile.BadZipFile,
     tarfile.TarError,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import http.client
 import os
 import re
 import ssl
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -69,7 +72,7 @@ def _fetch_all(url: str, part: Path, progress: Progress) -> None:
         try:
             return _fetch_rest(url, part, progress)
         except HTTPError as error:
-            raise DownloadFailed(f"{url} cannot be fetched: {error.code} {error.reason}") from None
+            raise _refused(url, error) from None
         except _CUT as error:
             came = _size(part)
             if came == before or attempt == TRIES:
@@ -87,6 +90,7 @@ def _fetch_rest(url: str, part: Path, progress: Progress) -> None:
     except HTTPError as error:
         if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not start:
             raise
+        error.close()
         if _total(error.headers) == start:
             return  # it was all there
         part.unlink()
@@ -98,9 +102,9 @@ def _fetch_rest(url: str, part: Path, progress: Progress) -> None:
         total = _total(answer.headers) if resumed else _length(answer.headers)
         done = start if resumed else 0
         part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("ab" if resumed else "wb") as stream:
+        with _named(part), part.open("ab" if resumed else "wb") as stream:
             while piece := answer.read(_PIECE):
-                _write(stream, piece, part)
+                stream.write(piece)
                 done += len(piece)
                 progress("fetching", done, total or done)
             stream.flush()
@@ -109,11 +113,15 @@ def _fetch_rest(url: str, part: Path, progress: Progress) -> None:
         raise ConnectionError(f"{done:,} of {total:,} bytes came")
 
 
-def _write(stream: IO[bytes], piece: bytes, part: Path) -> None:
+@contextmanager
+def _named(part: Path) -> Iterator[None]:
+    """Name the file where the disk is full: what came stays, to go on from."""
     try:
-        stream.write(piece)
-    except OSError as error:  # such as a full disk: what came stays, to go on from
-        raise OSError(error.errno, os.strerror(error.errno or 0), str(part)) from error
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(part)) from error
 
 
 def _published(url: str) -> str | None:
@@ -123,13 +131,19 @@ def _published(url: str) -> str | None:
         with urlopen(request, timeout=TIMEOUT) as answer:
             text = answer.read(4096).decode("utf-8", errors="replace")
     except HTTPError as error:
+        refused = _refused(url, error)
         if error.code in (403, 404, 410):
             return None
-        raise DownloadFailed(f"{url} cannot be fetched: {error.code} {error.reason}") from None
+        raise refused from None
     except _CUT as error:
         raise _cut_off(url, 0, error) from None
     found = re.search(r"\b[0-9a-fA-F]{32}\b", text)
     return found[0].lower() if found else None
+
+
+def _refused(url: str, error: HTTPError) -> DownloadFailed:
+    error.close()
+    return DownloadFailed(f"{url} cannot be fetched: {error.code} {error.reason}")
 
 
 def _cut_off(url: str, came: int, error: Exception) -> DownloadFailed:

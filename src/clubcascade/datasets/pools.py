@@ -30,11 +30,11 @@ TERMS = "those of the data that the pools were drawn from"
 def read_pools(path: Path, name: str | None = None) -> Interactions:
     """Read a pools file. Users and items have no ids there: they are numbered from 0."""
     stamp = path.stat()
-    return _read(path, name or path.stem, stamp.st_mtime_ns, stamp.st_size)
+    return _read(path, name or path.stem, stamp.st_ino, stamp.st_mtime_ns, stamp.st_size)
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, name: str, _mtime: int, _size: int) -> Interactions:
+def _read(path: Path, name: str, *_stamp: int) -> Interactions:
     clicks = _binary(path, _load(path))
     rows = sparse.csr_array(clicks)
     rows.sort_indices()
@@ -78,7 +78,7 @@ def prepare_pools(
 
 def _load(path: Path) -> npt.NDArray[Any]:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             if not isinstance(file, np.lib.npyio.NpzFile):
                 raise InvalidData(f"{path} must be an .npz file, got a single array")
             if ARRAY not in file.files:
