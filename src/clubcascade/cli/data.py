@@ -88,7 +88,7 @@ def yelp(
     """Read the review and business files of the Yelp data set; every review is a click.
 
     Only restaurants are kept. Yelp gives the data away after a form:
-    https://business.yelp.com/data/resources/open-dataset/
+    https://www.yelp.com/dataset
     """
     with told():
         _prepare(

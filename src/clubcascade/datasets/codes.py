@@ -11,7 +11,7 @@ from clubcascade.datasets.ids import Ids
 
 Codes32 = npt.NDArray[np.int32]
 
-_PATIENCE = 1 << 19
+_PATIENCE = 1 << 21
 """Ids that may wait before they are merged with those known."""
 
 

@@ -100,7 +100,7 @@ def read_reviews(stream: IO[bytes], where: str, into: Gathering) -> None:
     empty = True
     for block in whole_lines(stream):
         empty = False
-        table = pa_json.read_json(pa.BufferReader(block), read, parse)
+        table = pa_json.read_json(pa.BufferReader(block), read, parse).combine_chunks()
         for batch in table.to_batches():
             into.add(batch.column("user_id"), batch.column("business_id"))
     if empty:

@@ -17,9 +17,7 @@ from clubcascade.errors import InvalidData
 REVIEW = "review"
 BUSINESS = "business"
 ARCHIVES = (".tar", ".tgz", ".tar.gz", ".zip")
-WHERE_FROM = (
-    "Yelp gives its data set away at https://business.yelp.com/data/resources/open-dataset/"
-)
+WHERE_FROM = "Yelp gives its data set away at https://www.yelp.com/dataset"
 
 Streams = Iterator[tuple[str, str, IO[bytes]]]
 
