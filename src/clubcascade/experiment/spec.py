@@ -9,10 +9,10 @@ from typing import Any
 
 from clubcascade.experiment.parameters import Parameters
 
-SHOWN = ("regret", "missed", "ctr", "rand_index", "n_clusters")
-"""What the panels of a figure can show: lost clicks against the best lists; rounds without a click
-that could have had one; share of rounds with a click; how well the clusters agree with the true
-ones; how many clusters there are."""
+SHOWN = ("regret", "reward", "missed", "ctr", "rand_index", "n_clusters")
+"""What the panels of a figure can show: expected loss against the best lists; clicks; clicks that
+the best lists would have had; share of rounds with a click; how well the clusters agree with the
+true ones; how many clusters there are."""
 
 Grid = Mapping[str, tuple[Any, ...]]
 
