@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from clubcascade.cli.bench import bench
+from clubcascade.cli.data import data
 from clubcascade.cli.listing import list_names
 from clubcascade.cli.reproduce import reproduce
 from clubcascade.cli.run import run
@@ -22,6 +23,7 @@ app.command("reproduce")(reproduce)
 app.command("run")(run)
 app.command("list")(list_names)
 app.command("bench")(bench)
+app.add_typer(data, name="data")
 
 
 def _show_version(wanted: bool) -> None:
