@@ -56,7 +56,7 @@ def slowly(path: str) -> str:
     """Say that it has begun, and where; then take a while."""
     with Path(path).open("a") as file:
         file.write(ray.get_runtime_context().get_node_id() + "\n")
-    time.sleep(1.0)
+    time.sleep(0.7)
     return path
 
 
@@ -79,17 +79,18 @@ def fail() -> None:
 
 
 def test_tasks_run_on_both_nodes_and_those_of_a_killed_node_run_again(cluster, second, tmp_path):
-    tasks = [str(tmp_path / name) for name in "abcdef"]
+    tasks = [str(tmp_path / name) for name in "abcdefghij"]
     ended = []
-    with RayWorkers(slowly, address=cluster.address) as workers:
+    killed = False
+    with RayWorkers(slowly, 4, address=cluster.address) as workers:
+        workers.first(square, 1)  # a process is there on both nodes
         for task, outcome in workers.outcomes(tasks):
             ended.append((task, outcome))
-            if len(ended) == 2:
-                deadline = time.monotonic() + 20
-                while not any(begun(t)[-1:] == [second.node_id] for t in running(tasks, ended)):
-                    assert time.monotonic() < deadline
-                    time.sleep(0.01)
+            there = any(begun(t)[-1:] == [second.node_id] for t in running(tasks, ended))
+            if there and not killed:
+                killed = True
                 cluster.remove_node(second, allow_graceful=False)
+    assert killed
     assert sorted(ended) == [(task, task) for task in tasks]
     places = [begun(task) for task in tasks]
     assert len({node for nodes in places for node in nodes}) == 2
