@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from clubcascade import experiment, report
+from clubcascade import experiment
+from clubcascade.cli.drawing import Drawing
 from clubcascade.cli.outcome import FAILED
 from clubcascade.cli.progress import experiment_bar
 from clubcascade.cli.tables import final_values
@@ -55,8 +56,8 @@ def carry_out(
     ray_address: str | None,
 ) -> None:
     """Run experiments into their folders, with one bar for all; exit with 1 if runs failed."""
-    whole = True
-    with experiment_bar("") as progress:
+    failed = False
+    with Drawing(aside=len(plans) > 1) as drawing, experiment_bar("") as progress:
         reports = experiment.run_experiments(
             plans,
             beside=beside,
@@ -66,24 +67,31 @@ def carry_out(
             progress=progress,
         )
         for folder, done in reports:
-            whole = show(folder, done) and whole
-    if not whole:
+            show(folder, done)
+            drawing.start(folder)
+            say_written(drawing.finished())
+            failed = failed or bool(done.failures)
+        say_written(drawing.rest())
+    if failed:
         raise typer.Exit(FAILED)
 
 
-def show(folder: Path, done: experiment.RunReport) -> bool:
-    """Draw the figure of an experiment, say what there is; return whether all runs worked."""
+def show(folder: Path, done: experiment.RunReport) -> None:
+    """Say what an experiment gave."""
     results = experiment.read_results(folder)
-    pictures = [] if results.curves.empty else report.save_figures(folder)
     console = Console(highlight=False)
     console = console if console.is_terminal else Console(highlight=False, width=PIPED)
     if not results.curves.empty:
         console.print(final_values(results))
-    for path in [*pictures, *done.files]:
-        typer.echo(f"wrote {path}")
+    say_written(done.files)
     if done.failures:
         say_failures(done)
-    return not done.failures
+
+
+def say_written(paths: Iterable[Path]) -> None:
+    """Say which files there are."""
+    for path in paths:
+        typer.echo(f"wrote {path}")
 
 
 def say_failures(done: experiment.RunReport) -> None:
