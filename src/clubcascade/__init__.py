@@ -8,7 +8,8 @@
 200
 """
 
-from clubcascade import click, environments, errors, theory
+from clubcascade import _command  # noqa: F401, I001 - the first of all: Ctrl-C while others load
+from clubcascade import click, datasets, environments, errors, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
 from clubcascade.policies import POLICIES, load
 from clubcascade.policies.c3_ucb import C3UCB
@@ -44,6 +45,7 @@ __all__ = [
     "Slate",
     "Trace",
     "click",
+    "datasets",
     "environments",
     "errors",
     "load",

@@ -29,8 +29,10 @@ PULLS = np.array([256.0, 64.0, 16.0, 4.0, 1.0, 0.25])
 """How strongly a user may be pulled to its centre, besides infinitely."""
 WAYS = 2 * len(PULLS) + 2
 """Ways to predict: every pull and the infinite one, around everyone and around the cohort."""
-FIRST_WAY = len(PULLS) + 1 + 2
-"""The way before anything is known: around the cohort, a pull of 16."""
+FIRST_WAY = len(PULLS)
+"""The way before anything is known: everyone's weights."""
+MARGIN = 0.001
+"""How much better, of its error, a weaker pull must be to be preferred to the next stronger one."""
 BUCKETS = 32
 """Powers of two of a user's count."""
 FORGET = 0.999
@@ -105,7 +107,7 @@ def draw(state: Cohort, node: int, out: Floats) -> None:
     weights = state.ridge.weights[g]
     for f in range(centre.shape[0]):
         centre[f] = weights[f]
-    _scatter(state.root[g], normals, scale, centre)
+    _scatter(state.root[g], normals, scale * state.rule[3], centre)
     personal(state, node, pull, centre, state.matrices[0], out)
     if pull < math.inf:
         luck.normals(state.keys[0], 2 * t + 1, normals)
@@ -139,10 +141,12 @@ def judge(
         errors[way] = weight * errors[way] + total
         if way == state.way[place]:
             state.noise[0] = weight * state.noise[0] + (1.0 - weight) * total / examined
-    best = state.way[place]
+    best, least = state.way[place], math.inf
     for way in range(WAYS):
-        if errors[way] < errors[best]:
-            best = way
+        steps = PULLS.shape[0] - way % (PULLS.shape[0] + 1)
+        error = errors[way] * (1.0 + MARGIN * steps)
+        if error < least:
+            best, least = way, error
     state.way[place] = best
 
 
