@@ -68,7 +68,7 @@ class Twin:
     def settle_ties(self):
         """Where two ways are equally good (a cohort of everybody, say), follow the policy."""
         for place, way in enumerate(self.policy.state()["way"].tolist()):
-            errors = self.reference.error[place]
+            errors = self.reference.penalised(place)
             if errors[way] <= errors.min() + NEAR_TIE:
                 self.reference.way[place] = way
 

@@ -35,7 +35,7 @@ class CohortCascade:
     decision so far was to falling the other way.
     """
 
-    def __init__(self, d, users, luck, explore=0.4, reg=1.0, max_cohorts=256):
+    def __init__(self, d, users, luck, explore=0.25, reg=1.0, max_cohorts=256):
         self.d, self.explore, self.reg, self.luck = d, explore, reg, luck
         self.places = max_cohorts + 1  # model 0 is everyone's
         self.users, self.rows, self.clicks, self.label, self.due = [], {}, {}, {}, {}
@@ -127,7 +127,8 @@ class CohortCascade:
         scale = self.explore * math.sqrt(self.noise)
         seen, _ = self.behind[g]
         upper = np.linalg.cholesky(self.reg * np.eye(self.d) + seen).T
-        centre = self.weights(g) + scale * np.linalg.solve(upper, first)
+        wide = cohort_cascade.WIDER * scale
+        centre = self.weights(g) + wide * np.linalg.solve(upper, first)
         if pull == math.inf:
             return centre
         upper = np.linalg.cholesky(self.own_matrix(user, pull)).T
@@ -162,8 +163,13 @@ class CohortCascade:
             self.error[place, way] = fade * self.error[place, way] + total
             if way == now:
                 self.noise = fade * self.noise + (1 - fade) * total / len(y)
-        if self.error[place].min() < self.error[place, now]:
-            self.way[place] = int(np.argmin(self.error[place]))
+        self.way[place] = int(np.argmin(self.penalised(place)))
+
+    def penalised(self, place):
+        """Errors of the ways; the weaker the pull, the more is added."""
+        strongest_first = sorted({pull for _, pull in WAYS}, reverse=True)
+        steps = np.array([strongest_first.index(pull) for _, pull in WAYS])
+        return self.error[place] * (1 + cohort.MARGIN * steps)
 
     def below(self, one, other):
         """``one < other``, remembering how near they were."""

@@ -143,7 +143,7 @@ def judge(
             state.noise[0] = weight * state.noise[0] + (1.0 - weight) * total / examined
     best, least = state.way[place], math.inf
     for way in range(WAYS):
-        steps = PULLS.shape[0] - way % (PULLS.shape[0] + 1)
+        steps = (way + 1) % (PULLS.shape[0] + 1)  # 0 for the infinite pull, then 1 for 256, ...
         error = errors[way] * (1.0 + MARGIN * steps)
         if error < least:
             best, least = way, error
