@@ -177,7 +177,7 @@ def judge(
     best, least = state.way[place], math.inf
     for way in range(WAYS):
         errors[way] = weight * errors[way] + missed[way]
-        steps = PULLS.shape[0] - way % (PULLS.shape[0] + 1)
+        steps = (way + 1) % (PULLS.shape[0] + 1)  # 0 for the infinite pull, then 1 for 256, ...
         error = errors[way] * (1.0 + MARGIN * steps)
         if error < least:
             best, least = way, error
