@@ -1,4 +1,4 @@
-"""Reports: a result folder becomes figures. Reads files only, never policies."""
+"""Reports: result folders become figures and a page. Reads files only, never policies."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from clubcascade.experiment.lazy import doors
 if TYPE_CHECKING:
     from clubcascade.report.curves import Curve, curves_of
     from clubcascade.report.figures import FIGURES, figure1_synthetic, save_figures
+    from clubcascade.report.page.whole import write_report
 
-__all__ = ["FIGURES", "Curve", "curves_of", "figure1_synthetic", "save_figures"]
+__all__ = ["FIGURES", "Curve", "curves_of", "figure1_synthetic", "save_figures", "write_report"]
 
 __getattr__ = doors(
     __name__,
@@ -20,5 +21,6 @@ __getattr__ = doors(
         "curves_of": "curves",
         "figure1_synthetic": "figures",
         "save_figures": "figures",
+        "write_report": "page.whole",
     },
 )

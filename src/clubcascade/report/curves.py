@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from clubcascade import validation
 from clubcascade.core import Floats
 from clubcascade.experiment.intervals import mean_interval
-from clubcascade.experiment.results import MEASURES, Results
+from clubcascade.experiment.results import Results
+from clubcascade.report.measures import MEASURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +50,35 @@ def curves_of(results: Results, measure: str) -> dict[tuple[str, str], Curve]:
     results
         What a result folder holds.
     measure
-        ``"reward"``, ``"regret"``, ``"n_clusters"`` or ``"rand_index"``.
+        A name of :data:`~clubcascade.report.measures.MEASURES`.
     """
-    validation.choice("measure", measure, MEASURES)
     curves = {}
-    for (panel, policy), runs in results.curves.groupby(["panel", "policy"], sort=False):
-        table = runs.pivot(index="seed", columns="round", values=measure)
-        table = table.dropna(axis="columns")
-        if table.empty:
-            continue
+    for key, table in by_seed(results, measure).items():
         values = table.to_numpy(dtype=np.float64)
         rounds = table.columns.to_numpy(dtype=np.float64)
-        interval = mean_interval(values)
-        curves[str(panel), str(policy)] = Curve(rounds, *interval, seeds=len(values))
+        curves[key] = Curve(rounds, *mean_interval(values), seeds=len(values))
     return curves
+
+
+def by_seed(results: Results, measure: str) -> dict[tuple[str, str], pd.DataFrame]:
+    """Return a table of seeds x rounds for every (panel, policy) that was measured.
+
+    Only rounds at which every seed has a value are kept.
+
+    Parameters
+    ----------
+    results
+        What a result folder holds.
+    measure
+        A name of :data:`~clubcascade.report.measures.MEASURES`.
+    """
+    validation.choice("measure", measure, tuple(MEASURES))
+    rows = results.curves
+    value = MEASURES[measure].values(rows)
+    tables = {}
+    for (panel, policy), runs in rows.groupby(["panel", "policy"], sort=False):
+        long = runs[["seed", "round"]].assign(value=value[runs.index])
+        table = long.pivot(index="seed", columns="round", values="value").dropna(axis="columns")
+        if not table.empty:
+            tables[str(panel), str(policy)] = table
+    return tables

@@ -1,0 +1,45 @@
+"""Values at the last round: one number per seed, and their mean and interval."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from clubcascade.experiment.results import Results
+from clubcascade.report.curves import by_seed
+from clubcascade.report.measures import MEASURES
+from clubcascade.report.paired import Estimate, estimate
+
+MICROSECONDS = "microseconds"
+COLUMNS = ("regret", "ctr", "missed", "n_clusters", "rand_index", MICROSECONDS)
+"""The measures of a table of final values."""
+
+
+def final_estimates(results: Results) -> dict[tuple[str, str], dict[str, Estimate]]:
+    """Return the final estimate of every known measure, for every (panel, policy).
+
+    Parameters
+    ----------
+    results
+        What a result folder holds.
+    """
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for measure in MEASURES:
+        for key, table in by_seed(results, measure).items():
+            found.setdefault(key, {})[measure] = estimate(table.to_numpy(np.float64)[:, -1])
+    for key, values in microseconds(results).items():
+        found.setdefault(key, {})[MICROSECONDS] = estimate(values.to_numpy(np.float64))
+    return found
+
+
+def microseconds(results: Results) -> dict[tuple[str, str], pd.Series]:
+    """Return the microseconds of a round, per seed, where the runs were timed."""
+    rows = results.curves
+    if "seconds" not in rows:
+        return {}
+    found = {}
+    for (panel, policy), runs in rows.groupby(["panel", "policy"], sort=False):
+        whole = runs.groupby("seed").agg({"seconds": "max", "round": "max"}).dropna()
+        if len(whole):
+            found[str(panel), str(policy)] = 1e6 * whole["seconds"] / whole["round"]
+    return found
