@@ -9,6 +9,7 @@ import typer
 
 from clubcascade.cli.bench import bench
 from clubcascade.cli.listing import list_names
+from clubcascade.cli.report import report
 from clubcascade.cli.reproduce import reproduce
 
 app = typer.Typer(
@@ -18,6 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("reproduce")(reproduce)
+app.command("report")(report)
 app.command("list")(list_names)
 app.command("bench")(bench)
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from clubcascade.experiment.cell_files import written
 from clubcascade.experiment.results import Results, read_results
+from clubcascade.report.folders import find_runs
 from clubcascade.report.grid import panel_grid
 from clubcascade.report.style import SETTINGS
 
@@ -92,6 +93,18 @@ def save_figures(folder: str | os.PathLike[str]) -> list[Path]:
     for name, drawn in _drawn(results):
         paths += save(drawn, Path(folder) / name)
     return paths
+
+
+def save_all_figures(place: str | os.PathLike[str]) -> list[Path]:
+    """Draw the figures of every result folder at or right below a place; return the paths.
+
+    Parameters
+    ----------
+    place
+        A result folder, or a folder of them. Folders without results get no figures.
+    """
+    runs, _ = find_runs(place)
+    return [path for run in runs if len(run.results.curves) for path in save_figures(run.path)]
 
 
 def save(drawn: Figure, stem: Path) -> list[Path]:

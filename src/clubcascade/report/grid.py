@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -52,6 +53,22 @@ def panel_grid(results: Results, *, measure: str, log: bool = False) -> Figure:
     return figure
 
 
+def legend_handles(styles: Mapping[str, LineStyle]) -> list[Line2D]:
+    """Return a short piece of every line, for a legend."""
+    return [
+        Line2D(
+            [],
+            [],
+            color=style.colour,
+            linestyle=style.dash,
+            linewidth=style.width,
+            marker=style.marker,
+            markersize=4.5,
+        )
+        for style in styles.values()
+    ]
+
+
 def _empty(experiment: Experiment) -> tuple[Figure, list[Axes]]:
     n = len(experiment.panels)
     columns = min(2, n)
@@ -69,20 +86,8 @@ def _empty(experiment: Experiment) -> tuple[Figure, list[Axes]]:
 def _write_legend(figure: Figure, experiment: Experiment, styles: dict[str, LineStyle]) -> None:
     runs = len(experiment.seeds)
     what = f"mean of {runs} runs, band: 95% interval" if runs > 1 else "one run"
-    handles = [
-        Line2D(
-            [],
-            [],
-            color=style.colour,
-            linestyle=style.dash,
-            linewidth=style.width,
-            marker=style.marker,
-            markersize=4.5,
-        )
-        for style in styles.values()
-    ]
     figure.legend(
-        handles,
+        legend_handles(styles),
         list(styles),
         loc="outside lower center",
         title=f"{what}; at the end of a line its last value, ↑ where it leaves the panel",
