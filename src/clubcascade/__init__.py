@@ -8,7 +8,7 @@
 200
 """
 
-from clubcascade import click, environments, errors, theory
+from clubcascade import click, datasets, environments, errors, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
 from clubcascade.policies import POLICIES, load
 from clubcascade.policies.c3_ucb import C3UCB
@@ -42,6 +42,7 @@ __all__ = [
     "Slate",
     "Trace",
     "click",
+    "datasets",
     "environments",
     "errors",
     "load",

@@ -10,6 +10,9 @@
     ├── UnknownName (LookupError)        no policy, environment or figure of that name
     ├── UnknownUser (LookupError)        a question about a user that the policy has never met
     ├── ModelFileError (ValueError)      a file that is not a whole model of a known format
+    ├── DataMissing (LookupError)        a data set that is not on this machine
+    ├── InvalidData (ValueError)         a data file that cannot be used as it is
+    ├── DownloadFailed (OSError)         a file that could not be fetched whole
     └── MissingExtra (ImportError)       a part that needs an optional dependency
 """
 
@@ -49,6 +52,18 @@ class UnknownUser(ClubCascadeError, LookupError):
 
 class ModelFileError(ClubCascadeError, ValueError):
     """The file is not a whole model, or of a format that this version cannot read."""
+
+
+class DataMissing(ClubCascadeError, LookupError):
+    """The data set is not on this machine; the message carries the one command to run."""
+
+
+class InvalidData(ClubCascadeError, ValueError):
+    """A data file that is empty, cut short, of another format, or without the columns needed."""
+
+
+class DownloadFailed(ClubCascadeError, OSError):
+    """A file could not be fetched whole; the same command goes on where it stopped."""
 
 
 class MissingExtra(ClubCascadeError, ImportError):

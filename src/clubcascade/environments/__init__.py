@@ -6,10 +6,11 @@ from typing import Any
 
 from clubcascade.environments.matrix import Matrix
 from clubcascade.environments.oracle import Oracle
+from clubcascade.environments.pool import Pool
 from clubcascade.environments.synthetic import Synthetic
 from clubcascade.environments.table import Table
 
-ENVIRONMENTS: dict[str, type[Any]] = {"synthetic": Synthetic, "matrix": Matrix}
+ENVIRONMENTS: dict[str, type[Any]] = {"synthetic": Synthetic, "matrix": Matrix, "pool": Pool}
 """Every environment by its name."""
 
-__all__ = ["ENVIRONMENTS", "Matrix", "Oracle", "Synthetic", "Table"]
+__all__ = ["ENVIRONMENTS", "Matrix", "Oracle", "Pool", "Synthetic", "Table"]
