@@ -13,6 +13,7 @@ from clubcascade.experiment.cell_files import written
 from clubcascade.experiment.results import Results, read_results
 from clubcascade.report.folders import find_runs
 from clubcascade.report.grid import panel_grid
+from clubcascade.report.shown import log_scale, shown_measure
 from clubcascade.report.style import SETTINGS
 
 DPI = 150
@@ -29,8 +30,7 @@ def figure(results: Results) -> Figure:
         What a result folder holds.
     """
     measure = shown_measure(results)
-    log = any(c.policy.endswith("_bound") for c in results.experiment.policies)
-    return panel_grid(results, measure=measure, log=log and measure == "regret")
+    return panel_grid(results, measure=measure, log=log_scale(results, measure))
 
 
 def figure1_synthetic(results: Results) -> Figure:
@@ -66,17 +66,6 @@ FIGURES: dict[int, Callable[[Results], Figure]] = {
     5: figure5_multiple,
 }
 """The function of each figure of the paper, by its number."""
-
-
-def shown_measure(results: Results) -> str:
-    """Return what the panels of an experiment show: its own choice, or clicks without regret."""
-    measure = str(getattr(results.experiment, "measure", "regret"))
-    rows = results.curves
-    known = {
-        "regret": rows["regret"].notna().any(),
-        "missed": "ceiling" in rows and rows["ceiling"].notna().any(),
-    }
-    return measure if known.get(measure, True) else "reward"
 
 
 def save_figures(folder: str | os.PathLike[str]) -> list[Path]:

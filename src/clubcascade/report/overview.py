@@ -14,11 +14,12 @@ from clubcascade import validation
 from clubcascade.experiment.cell_files import written
 from clubcascade.experiment.config import Panel
 from clubcascade.report.curves import curves_of
-from clubcascade.report.figures import DPI, shown_measure
+from clubcascade.report.figures import DPI
 from clubcascade.report.folders import Run, find_runs
 from clubcascade.report.grid import TRUTH, legend_handles
 from clubcascade.report.measures import MEASURES
 from clubcascade.report.panels import draw_panel
+from clubcascade.report.shown import shown_measure
 from clubcascade.report.style import SETTINGS, LineStyle, line_style, places
 from clubcascade.report.truth import truth_line
 
@@ -46,11 +47,8 @@ def overview(runs: Sequence[Run]) -> Figure:
             results, measure = run.results, shown_measure(run.results)
             here = {label: line_style(n) for label, n in places(results.experiment).items()}
             curves = curves_of(results, measure)
-            known = {
-                label: curves[panel.title, label]
-                for label in here
-                if (panel.title, label) in curves
-            }
+            found = {label: curves.get((panel.title, label)) for label in here}
+            known = {label: curve for label, curve in found.items() if curve is not None}
             title = f"{run.figure}: {panel.title}"
             truth = truth_line(results, panel, measure) if known else None
             draw_panel(axes, title, known, here, MEASURES[measure], truth)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clubcascade.report.claims.verdicts import Verdict, combined
 from clubcascade.report.folders import Run
@@ -23,6 +24,10 @@ class Evidence:
         The values, their ratio and its interval.
     verdict
         What they say.
+    value
+        The one number that decides: a ratio, or what ``unit`` says.
+    unit
+        What the value is.
     folder
         The result folder; empty where none was needed.
     """
@@ -31,6 +36,8 @@ class Evidence:
     what: str
     numbers: str
     verdict: Verdict
+    value: float = math.nan
+    unit: str = "ratio"
     folder: str = ""
 
 
@@ -93,7 +100,5 @@ def judge(claim: Claim, runs: Sequence[Run]) -> Judged:
     for run in runs:
         if claim.check is not None and run.figure in claim.figures:
             for each in claim.check(run):
-                found.append(
-                    Evidence(each.panel, each.what, each.numbers, each.verdict, folder=run.name)
-                )
+                found.append(replace(each, folder=run.name))
     return Judged(claim, tuple(found))

@@ -45,12 +45,14 @@ def compared(
     """
     x, y = shared(first[1], second[1])
     if len(x):
+        times = ratio(x, y)
         yield Evidence(
             where,
             what,
             f"{first[0]} {number(float(x.mean()), measure)}, "
-            f"{second[0]} {number(float(y.mean()), measure)}: ratio {with_ends(ratio(x, y))}",
+            f"{second[0]} {number(float(y.mean()), measure)}: ratio {with_ends(times)}",
             of_difference(difference(x, y), wanted),
+            times.value,
         )
 
 
@@ -94,6 +96,7 @@ def larger_advantage(
             f"{number(float(np.exp(x.mean())))} against {number(float(np.exp(y.mean())))}: "
             f"ratio {with_ends(times)}",
             of_difference(gap, wanted=1),
+            times.value,
         )
 
 
@@ -108,9 +111,11 @@ def later(late: tuple[Panel, Seeds], early: tuple[Panel, Seeds], who: str) -> It
     )
 
 
-def at_least(where: str, what: str, values: Seeds, threshold: float, words: str) -> Evidence:
+def at_least(
+    where: str, what: str, values: Seeds, threshold: float, words: str, unit: str
+) -> Evidence:
     """Check that the mean over seeds is at least a threshold."""
     found = estimate(values.to_numpy(np.float64))
     above = Estimate(found.value - threshold, found.low - threshold, found.high - threshold)
     verdict = Verdict.HOLDS if above.low >= 0 else of_difference(above, wanted=1)
-    return Evidence(where, what, words, verdict)
+    return Evidence(where, what, words, verdict, found.value, unit)

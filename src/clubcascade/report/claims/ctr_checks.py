@@ -102,6 +102,8 @@ def keeps_growing(run: Run) -> Iterator[Evidence]:
                 f"growth of CTR from round {t:,} to {end:,}",
                 f"{mine.label} {np.mean(x):+.4f}, {other.label} {np.mean(y):+.4f}",
                 of_difference(difference(x, y), wanted=1),
+                float(np.mean(x) - np.mean(y)),
+                "difference",
             )
 
 

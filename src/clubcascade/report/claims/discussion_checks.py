@@ -30,6 +30,8 @@ def refines_until_true(run: Run) -> Iterator[Evidence]:
             f"clusters after {int(counts.columns[-1]):,} rounds",
             f"{whole.label}: {number(first)} at first, {number(final)} at last, {truth} in truth",
             Verdict.HOLDS if abs(final - truth) < 0.5 else Verdict.FAILS,
+            final,
+            "clusters",
         )
 
 

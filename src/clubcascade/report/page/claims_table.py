@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -71,7 +72,18 @@ def summary(judged: Judged) -> str:
         words += f", {against} speak{'s' if against == 1 else ''} against"
     if open_:
         words += f", {open_} undecided"
-    return words
+    return f"{words}{_range(judged)}"
+
+
+def _range(judged: Judged) -> str:
+    """Say between which values the deciding numbers lie."""
+    ranges = []
+    for unit in dict.fromkeys(each.unit for each in judged.evidence):
+        values = [e.value for e in judged.evidence if e.unit == unit and not math.isnan(e.value)]
+        if values:
+            ends = dict.fromkeys(f"{end:.3g}" for end in (min(values), max(values)))
+            ranges.append(f"; {unit} {' to '.join(ends)}")
+    return "".join(ranges)
 
 
 def _row(number: int, judged: Judged, same: int | None) -> Markup:

@@ -11,9 +11,9 @@ import numpy as np
 from clubcascade.core import Floats
 from clubcascade.experiment.config import Panel
 from clubcascade.report.curves import Curve, curves_of
-from clubcascade.report.figures import shown_measure
 from clubcascade.report.folders import Run
 from clubcascade.report.measures import MEASURES
+from clubcascade.report.shown import log_scale, shown_measure
 from clubcascade.report.style import places
 from clubcascade.report.truth import truth_line
 
@@ -42,7 +42,7 @@ def run_data(run: Run, points: int = POINTS) -> dict[str, Any]:
         "measure": shown_measure(run.results),
         "measures": known,
         "policies": [{"label": c.label, "place": place[c.label]} for c in experiment.policies],
-        "log": any(c.policy.endswith("_bound") for c in experiment.policies),
+        "log": log_scale(run.results, shown_measure(run.results)),
         "panels": [
             {
                 "title": panel.title,
