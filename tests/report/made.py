@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from clubcascade.experiment.config import Experiment, parse
 from clubcascade.experiment.results import Results, write_results
-from clubcascade.report.folders import Run, read_run
+from clubcascade.report.folders import Run
 from tests.experiment import tiny
 
 Values = Callable[[str, str, int, int], Mapping[str, float]]
@@ -119,8 +120,9 @@ def folder(place: Path, plan: Experiment, values: Values) -> Path:
 
 
 def run(place: Path, plan: Experiment, values: Values) -> Run:
-    """A result folder, written and read."""
-    return read_run(folder(place, plan, values))
+    """What reading such a folder gives, without writing it."""
+    results = Results(plan, curves(plan, values))
+    return Run(place, place.name, place.name.split("-")[0], results, {}, (), ())
 
 
 def regrets(finals: Mapping[tuple[str, str], float]) -> Values:
@@ -140,3 +142,10 @@ def rates(finals: Mapping[tuple[str, str], float], ceiling: float = 1.0) -> Valu
         return {"reward": rate * t, "regret": (ceiling - rate) * t, "ceiling": ceiling}
 
     return values
+
+
+def without(whole: Run, gone: Callable[[pd.DataFrame], Any]) -> Run:
+    """The same run, but for some rows."""
+    rows = whole.results.curves
+    kept = Results(whole.results.experiment, rows[~np.asarray(gone(rows))])
+    return replace(whole, results=kept, _tables={})

@@ -13,7 +13,7 @@ EVEN = made.regrets({("(a)", label): 10.0 for label in ("CLUB", "C3", "LinUCB")}
 
 
 def test_a_result_folder_is_read_whole(tmp_path):
-    run = made.run(tmp_path / "synthetic", PLAN, EVEN)
+    run = read_run(made.folder(tmp_path / "synthetic", PLAN, EVEN))
     assert (run.name, run.figure) == ("synthetic", "synthetic")
     assert run.provenance["seeds"] == [0, 1, 2, 3]
     assert run.failures == () and run.missing == ()
