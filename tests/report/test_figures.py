@@ -94,9 +94,7 @@ def test_a_logarithmic_scale_has_no_line_at_zero():
     assert 0 <= low < high <= 1
 
 
-@pytest.mark.parametrize(
-    ("number", "name"), [(1, "figure1_synthetic"), (5, "figure5_multiple"), (77, "figure")]
-)
+@pytest.mark.parametrize(("number", "name"), [(5, "figure5_multiple"), (77, "figure")])
 def test_figures_are_saved_as_png_and_svg_twice_the_same(tmp_path, number, name):
     results = made.results(figure=number)
     rows = results.curves.assign(n_clusters=results.curves["round"])
