@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from clubcascade.experiment.config import Experiment, parse
-from clubcascade.experiment.results import Results, write_results
+from clubcascade.experiment.results import Results
+from clubcascade.experiment.toml_text import experiment_text
 from clubcascade.report.folders import Run
 from tests.experiment import tiny
 
@@ -114,8 +116,16 @@ def curves(plan: Experiment, values: Values) -> pd.DataFrame:
 
 def folder(place: Path, plan: Experiment, values: Values) -> Path:
     """A result folder."""
+    return write(place, Results(plan, curves(plan, values)))
+
+
+def write(place: Path, made: Results) -> Path:
+    """The files of a result folder that a report reads."""
     place.mkdir(parents=True, exist_ok=True)
-    write_results(plan, curves(plan, values), place)
+    made.curves.to_parquet(place / "results.parquet", index=False)
+    (place / "config.toml").write_text(experiment_text(made.experiment), encoding="utf-8")
+    origin = {"seeds": list(made.experiment.seeds), "commit": "0123456789abcdef", "cores": 2}
+    (place / "provenance.json").write_text(json.dumps(origin), encoding="utf-8")
     return place
 
 

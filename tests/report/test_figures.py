@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from clubcascade.experiment.results import Results, write_results
+from clubcascade.experiment.results import Results
 from clubcascade.report.figures import (
     FIGURES,
     figure,
@@ -98,7 +98,7 @@ def test_a_logarithmic_scale_has_no_line_at_zero():
 def test_figures_are_saved_as_png_and_svg_twice_the_same(tmp_path, number, name):
     results = made.results(figure=number)
     rows = results.curves.assign(n_clusters=results.curves["round"])
-    write_results(results.experiment, rows, tmp_path)
+    made.write(tmp_path, Results(results.experiment, rows))
     before = {key: mpl.rcParams[key] for key in SETTINGS}
     paths = save_figures(tmp_path)
     names = [f"{name}.png", f"{name}.svg", "clusters.png", "clusters.svg"]
@@ -112,9 +112,8 @@ def test_figures_are_saved_as_png_and_svg_twice_the_same(tmp_path, number, name)
 def test_all_folders_are_drawn_but_those_without_results(tmp_path):
     results = made.results()
     for name in ("one", "two", "three"):
-        (tmp_path / name).mkdir()
         rows = results.curves.iloc[:0] if name == "two" else results.curves
-        write_results(results.experiment, rows, tmp_path / name)
+        made.write(tmp_path / name, Results(results.experiment, rows))
     drawn = {path.relative_to(tmp_path).as_posix() for path in save_all_figures(tmp_path)}
     assert drawn == {
         f"{name}/figure.{kind}" for name in ("one", "three") for kind in ("png", "svg")

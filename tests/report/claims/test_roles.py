@@ -16,7 +16,8 @@ def test_the_paper_s_algorithm_is_the_one_with_the_sparse_start(tmp_path):
     run = run_of(tmp_path, ["complete", "C3", "CLUB", "per user"])
     (panel,) = run.results.experiment.panels
     assert roles.ours(run, panel).label == "CLUB"
-    assert roles.complete(run, panel).label == "complete"
+    assert [c.label for c in roles.complete(run, panel)] == ["complete"]
+    assert [(a.label, b.label) for a, b in roles.starts(run, panel)] == [("CLUB", "complete")]
     assert [c.label for c in roles.theirs(run, panel)] == ["C3"]
     assert roles.multiple(run, panel).label == "per user"
     assert [(a.label, b.label) for a, b in roles.rivals(run, panel)] == [("CLUB", "C3")]
@@ -25,7 +26,8 @@ def test_the_paper_s_algorithm_is_the_one_with_the_sparse_start(tmp_path):
 def test_without_a_sparse_start_the_complete_one_stands_in(tmp_path):
     run = run_of(tmp_path, ["complete", "C3"])
     (panel,) = run.results.experiment.panels
-    assert roles.ours(run, panel) is roles.complete(run, panel)
+    assert [roles.ours(run, panel)] == roles.complete(run, panel)
+    assert roles.sparse(run, panel) == list(roles.starts(run, panel)) == []
 
 
 def test_policies_without_results_do_not_count(tmp_path):

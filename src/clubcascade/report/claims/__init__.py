@@ -9,13 +9,16 @@ from clubcascade.report.claims.general import ABSTRACT, CONCLUSIONS, EXPERIMENTS
 from clubcascade.report.claims.multiple import MULTIPLE
 from clubcascade.report.claims.real import REAL
 from clubcascade.report.claims.synthetic import SYNTHETIC
+from clubcascade.report.claims.theorem import ORDER, THEOREM
 from clubcascade.report.claims.verdicts import Verdict
 
 __all__ = ["CLAIMS", "Claim", "Evidence", "Judged", "Verdict", "judge"]
 
 CLAIMS: tuple[Claim, ...] = (
+    *ORDER,
     *ABSTRACT,
     *INTRODUCTION,
+    *THEOREM,
     *DISCUSSION,
     *EXPERIMENTS,
     *ACCELERATION,

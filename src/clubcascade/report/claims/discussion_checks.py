@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
-import pandas as pd
-
+from clubcascade.experiment.config import Panel
 from clubcascade.report.claims import roles
 from clubcascade.report.claims.claim import Evidence
 from clubcascade.report.claims.compare import better, compared
@@ -16,13 +16,14 @@ from clubcascade.report.finals import microseconds
 from clubcascade.report.folders import Run
 from clubcascade.report.numbers import number
 
+T = TypeVar("T")
+
 
 def refines_until_true(run: Run) -> Iterator[Evidence]:
     """Check that the complete start ends with the true number of clusters."""
-    for panel in run.results.experiment.panels:
-        whole, truth = roles.complete(run, panel), panel.parameters.get("n_clusters")
-        counts = pd.DataFrame() if whole is None else table(run, panel, whole, "n_clusters")
-        if whole is None or truth is None or counts.empty:
+    for panel, whole in _of_each(run, roles.complete):
+        truth, counts = panel.parameters.get("n_clusters"), table(run, panel, whole, "n_clusters")
+        if truth is None or counts.empty:
             continue
         first, final = (float(counts.iloc[:, i].mean()) for i in (0, -1))
         yield Evidence(
@@ -62,10 +63,9 @@ def fresh_items_tell_users_apart(run: Run) -> Iterator[Evidence]:
 
 def complete_splits_later(run: Run) -> Iterator[Evidence]:
     """Check that the complete start needs more rounds to have as many clusters as there are."""
-    for panel in run.results.experiment.panels:
+    for panel, (sparse, whole) in _of_each(run, roles.starts):
         truth = panel.parameters.get("n_clusters")
-        whole, sparse = roles.complete(run, panel), roles.ours(run, panel)
-        if truth is not None and whole is not None and sparse is not None and whole is not sparse:
+        if truth is not None:
             yield from compared(
                 panel.title,
                 f"rounds until there are {truth} clusters, at most all",
@@ -78,14 +78,19 @@ def complete_splits_later(run: Run) -> Iterator[Evidence]:
 def sparse_is_faster(run: Run) -> Iterator[Evidence]:
     """Check that the sparse start has less regret, and a shorter round, than the complete one."""
     times = microseconds(run.results)
-    for panel in run.results.experiment.panels:
-        sparse, whole = roles.ours(run, panel), roles.complete(run, panel)
+    for panel, (sparse, whole) in _of_each(run, roles.starts):
         yield from better(run, panel, sparse, whole)
-        if sparse is not None and whole is not None and sparse is not whole:
-            yield from compared(
-                panel.title,
-                "microseconds of a round",
-                (sparse.label, times.get((panel.title, sparse.label), NOTHING)),
-                (whole.label, times.get((panel.title, whole.label), NOTHING)),
-                wanted=-1,
-            )
+        yield from compared(
+            panel.title,
+            "microseconds of a round",
+            (sparse.label, times.get((panel.title, sparse.label), NOTHING)),
+            (whole.label, times.get((panel.title, whole.label), NOTHING)),
+            wanted=-1,
+        )
+
+
+def _of_each(run: Run, role: Callable[[Run, Panel], Iterable[T]]) -> Iterator[tuple[Panel, T]]:
+    """Yield who plays a role, panel by panel."""
+    for panel in run.results.experiment.panels:
+        for found in role(run, panel):
+            yield panel, found

@@ -13,16 +13,32 @@ THEIRS = ("c3_ucb", "cascade_lin_ucb")
 
 
 def ours(run: Run, panel: Panel) -> Contender | None:
-    """Return the paper's algorithm as its experiments use it: CLUB-cascade, sparse start."""
-    found = list(_there(run, panel, ["club_cascade"]))
-    sparse = [c for c in found if c.parameters.get("start") == "random"]
-    return next(iter([*sparse, *found]), None)
+    """Return the paper's algorithm as its experiments use it: CLUB-cascade, sparse start.
+
+    Of several, the first; where none has a sparse start, the first of all.
+    """
+    found = [*sparse(run, panel), *_there(run, panel, ["club_cascade"])]
+    return found[0] if found else None
 
 
-def complete(run: Run, panel: Panel) -> Contender | None:
-    """Return CLUB-cascade as Algorithm 1 prints it: from the complete graph."""
+def sparse(run: Run, panel: Panel) -> list[Contender]:
+    """Return every CLUB-cascade that starts from a sparse random graph."""
     found = _there(run, panel, ["club_cascade"])
-    return next((c for c in found if c.parameters.get("start") == "complete"), None)
+    return [c for c in found if c.parameters.get("start") == "random"]
+
+
+def complete(run: Run, panel: Panel) -> list[Contender]:
+    """Return every CLUB-cascade that starts from the complete graph, as Algorithm 1 prints it."""
+    found = _there(run, panel, ["club_cascade"])
+    return [c for c in found if c.parameters.get("start") == "complete"]
+
+
+def starts(run: Run, panel: Panel) -> Iterator[tuple[Contender, Contender]]:
+    """Yield sparse starts beside the complete start of the same constants."""
+    for first, second in product(sparse(run, panel), complete(run, panel)):
+        alike = ("alpha", "beta", "reg")
+        if all(first.parameters.get(n) == second.parameters.get(n) for n in alike):
+            yield first, second
 
 
 def theirs(run: Run, panel: Panel) -> list[Contender]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clubcascade.experiment.config import Panel
+from clubcascade.experiment.config import Contender, Panel
 from clubcascade.report.claims import roles
 from clubcascade.report.claims.claim import Evidence
 from clubcascade.report.claims.compare import (
@@ -83,19 +83,20 @@ def last_quarter(run: Run) -> Iterator[Evidence]:
 def sparse_start_costs_early(run: Run) -> Iterator[Evidence]:
     """Check that the complete start is better than the sparse one in the beginning."""
     for panel in run.results.experiment.panels:
-        sparse, whole = roles.ours(run, panel), roles.complete(run, panel)
-        yield from better(run, panel, whole, sparse, share=EARLY)
+        for sparse, whole in roles.starts(run, panel):
+            yield from better(run, panel, whole, sparse, share=EARLY)
 
 
 def finds_the_clusters(run: Run) -> Iterator[Evidence]:
     """Check that CLUB-cascade's clusters are the true ones at the last round."""
     for panel in run.results.experiment.panels:
-        mine = roles.ours(run, panel)
-        if mine is None:
-            continue
-        index = table(run, panel, mine, "rand_index")
-        if index.empty:
-            continue
+        for mine in roles.sparse(run, panel):
+            yield from _found(run, panel, mine)
+
+
+def _found(run: Run, panel: Panel, mine: Contender) -> Iterator[Evidence]:
+    index = table(run, panel, mine, "rand_index")
+    if not index.empty:
         found = estimate(last(index).to_numpy(np.float64))
         words = f"{mine.label} {with_ends(found, 'rand_index')}"
         counts = last(table(run, panel, mine, "n_clusters"))

@@ -84,7 +84,9 @@ def _flat(content: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(str(entry) for entry in value)
+        return ", ".join(_text(entry) for entry in value) or UNKNOWN
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_text(entry)}" for key, entry in _flat(value))
     return UNKNOWN if value is None else str(value)
 
 

@@ -50,7 +50,10 @@ def final_table(run: Run) -> Markup:
 
 def parameter_tables(experiment: Experiment) -> Markup:
     """Return the parameters of every policy and every panel."""
-    policies = [_row(c.label, tag("code", c.policy), c.parameters) for c in experiment.policies]
+    policies = [
+        _row(c.label, tag("code", c.policy), c.parameters, tried=getattr(c, "tune", {}))
+        for c in experiment.policies
+    ]
     panels = [_row(p.title, tag("code", p.environment), p.parameters) for p in experiment.panels]
     tuned = [
         _row(panel.title, label, values)
@@ -74,8 +77,15 @@ def _listed(heads: tuple[str, ...], rows: list[Markup]) -> Markup:
     return scrolled(tag("table", tag("thead", head), tag("tbody", rows), class_="parameters"))
 
 
-def _row(name: str, kind: str, parameters: Mapping[str, object]) -> Markup:
+def _row(
+    name: str,
+    kind: str,
+    parameters: Mapping[str, object],
+    tried: Mapping[str, object] | None = None,
+) -> Markup:
     pairs = [tag("code", f"{key} = {value_text(value)}") for key, value in parameters.items()]
+    for key, values in (tried or {}).items():
+        pairs.append(tag("code", f"{key} tuned among {value_text(values)}"))
     cells = tag("td", kind), tag("td", [[pair, " "] for pair in pairs])
     return tag("tr", tag("th", name, scope="row"), cells)
 

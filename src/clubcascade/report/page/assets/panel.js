@@ -18,7 +18,7 @@ function drawPanel(figure, panel, run, state) {
   const width = Math.max(280, Math.round(figure.clientWidth || 560));
   const height = Math.round(Math.min(340, Math.max(230, 0.56 * width)));
   const names = width >= 480;
-  const box = { left: 56, right: width - (names ? 148 : 58), top: 8, bottom: height - 36 };
+  const box = { left: 56, right: width - (names ? 156 : 58), top: 8, bottom: height - 36 };
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", tabindex: "0" });
   const measure = DATA.measures[state.measure];
   picture.setAttribute("aria-label", `${panel.title}: ${measure.label}, ${curves.length} policies`);
@@ -122,7 +122,7 @@ function drawEnds(picture, curves, box, y, high, names, measure) {
   curves.forEach((curve, i) => {
     const cut = finals[i] > high ? "↑" : "";
     const value = shown(finals[i], measure);
-    const text = names ? shorten(curve.label, 20) : value;
+    const text = names ? shorten(curve.label, 24) : value;
     picture.append(mark(curve.style.marker, box.right + 9, heights[i], curve.style.colour, 3));
     const label = words(`${cut}${text}`, box.right + 17, heights[i] + 4, "start", "name");
     label.append(svg("title", {}, [`${curve.label}: ${value}`]));
@@ -131,5 +131,6 @@ function drawEnds(picture, curves, box, y, high, names, measure) {
 }
 
 function shorten(text, length) {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+  // What tells lines of one family apart stands at the end: leave out the middle.
+  return text.length > length ? `${text.slice(0, 5)}…${text.slice(6 - length)}` : text;
 }
