@@ -46,5 +46,6 @@ def checked_name(name: str) -> str:
 
 def prepared(folder: str | os.PathLike[str] | None = None) -> dict[str, Path]:
     """Return the files of prepared data by name; nothing where there is no folder yet."""
-    files = sorted(data_folder(folder).glob(f"*{SUFFIX}"))
-    return {file.stem: file for file in files if not file.name.startswith(".")}
+    files = data_folder(folder).glob(f"*{SUFFIX}")
+    names = {file.stem: file for file in files if not file.name.startswith(".")}
+    return dict(sorted(names.items()))

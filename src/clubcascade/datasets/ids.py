@@ -53,6 +53,15 @@ class Ids(Sequence[str]):
         """Where each text ends."""
         return self._ends
 
+    def kept(self, wanted: npt.NDArray[np.bool_]) -> Ids:
+        """Return the wanted texts, in the same order.
+
+        >>> list(Ids.of(["a", "bc", "d"]).kept(np.array([True, False, True])))
+        ['a', 'd']
+        """
+        lengths = np.diff(self._ends, prepend=0)
+        return Ids(self._letters[np.repeat(wanted, lengths)], np.cumsum(lengths[wanted]))
+
     def __len__(self) -> int:
         return len(self._ends)
 

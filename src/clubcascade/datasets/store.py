@@ -58,7 +58,7 @@ def write(data: Interactions, path: Path) -> None:
 def read(path: Path) -> Interactions:
     """Read a prepared data set; the same file is read once."""
     stamp = path.stat()
-    return _read(path, stamp.st_mtime_ns, stamp.st_size)
+    return _read(path, stamp.st_ino, stamp.st_mtime_ns, stamp.st_size)
 
 
 def read_header(path: Path) -> dict[str, Any] | None:
@@ -89,7 +89,7 @@ def read_header(path: Path) -> dict[str, Any] | None:
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, _mtime: int, _size: int) -> Interactions:
+def _read(path: Path, *_stamp: int) -> Interactions:
     header = read_header(path)
     if header is None:
         raise InvalidData(f"{path} must be prepared data, got an .npz file of another kind")

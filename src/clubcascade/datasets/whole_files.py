@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+ABANDONED = 3600.0
+"""Seconds after which a file that was left aside counts as that of a killed process."""
 
 
 @contextmanager
@@ -17,9 +21,10 @@ def written(path: Path) -> Iterator[BinaryIO]:
     Whatever goes wrong, nothing half-written is left, and an earlier file stays as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    _remove_abandoned(path)
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with aside.open("xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -30,7 +35,15 @@ def written(path: Path) -> Iterator[BinaryIO]:
             raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise
     finally:
-        Path(aside).unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what a killed process left aside."""
+    for old in path.parent.glob(f".{path.name}.*.tmp"):
+        with suppress(OSError):
+            if time.time() - old.stat().st_mtime > ABANDONED:
+                old.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -6,12 +6,25 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-_ROOMS = ("core.py", "simulation.py", "kernels", "graph", "click", "policies", "environments")
+_ROOMS = (
+    "core.py",
+    "theory.py",
+    "simulation.py",
+    "kernels",
+    "graph",
+    "click",
+    "policies",
+    "environments",
+    "experiment/bounds.py",
+    "experiment/ceiling.py",
+    "experiment/named.py",
+    "experiment/running.py",
+)
 
 
 @cache
 def sources() -> str:
-    """Return the hash of the package's policies, environments and what they stand on.
+    """Return the hash of the package's policies, environments, what they stand on, and the runs.
 
     >>> len(sources())
     16

@@ -1,0 +1,96 @@
+"""What ``reproduce`` and ``run`` share: run experiments, draw them, say what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from clubcascade import experiment, report
+from clubcascade.cli.outcome import FAILED
+from clubcascade.cli.progress import experiment_bar
+from clubcascade.cli.tables import final_values
+
+SHOWN_FAILURES = 5
+PIPED = 120
+"""Columns of a table where the output is no terminal."""
+
+Quick = Annotated[bool, typer.Option("--quick", help="Fewer rounds and seeds: a first look.")]
+Rounds = Annotated[int | None, typer.Option(min=1, help="Rounds of every run.")]
+Seeds = Annotated[int | None, typer.Option(min=1, help="Runs of every policy.")]
+Data = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Another data set, by name or path of a pools file (.npz); OLD=NEW replaces one only."
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, help="Runs at the same time; by default one per core.")
+]
+Engine = Annotated[str, typer.Option(help="Where runs take place: process (this machine) or ray.")]
+RayAddress = Annotated[
+    str | None, typer.Option(help="Address of the Ray cluster, for --engine ray.")
+]
+
+
+def data_changes(given: list[str] | None) -> dict[str, str]:
+    """Read the values of ``--data``: new data sets by old ones, ``""`` for all.
+
+    >>> data_changes(["mine"]), data_changes(["yelp=mine", "movielens=ml.npz"])
+    ({'': 'mine'}, {'yelp': 'mine', 'movielens': 'ml.npz'})
+    """
+    pairs = (value.partition("=") for value in given or ())
+    return {old: new for old, new in ((a, c) if b else ("", a) for a, b, c in pairs)}
+
+
+def carry_out(
+    plans: Mapping[Path, experiment.Experiment],
+    *,
+    beside: Iterable[Path] = (),
+    jobs: int | None,
+    engine: str,
+    ray_address: str | None,
+) -> None:
+    """Run experiments into their folders, with one bar for all; exit with 1 if runs failed."""
+    whole = True
+    with experiment_bar("") as progress:
+        reports = experiment.run_experiments(
+            plans,
+            beside=beside,
+            jobs=jobs,
+            engine=engine,
+            ray_address=ray_address,
+            progress=progress,
+        )
+        for folder, done in reports:
+            whole = show(folder, done) and whole
+    if not whole:
+        raise typer.Exit(FAILED)
+
+
+def show(folder: Path, done: experiment.RunReport) -> bool:
+    """Draw the figure of an experiment, say what there is; return whether all runs worked."""
+    results = experiment.read_results(folder)
+    pictures = [] if results.curves.empty else report.save_figures(folder)
+    console = Console(highlight=False)
+    console = console if console.is_terminal else Console(highlight=False, width=PIPED)
+    if not results.curves.empty:
+        console.print(final_values(results))
+    for path in [*pictures, *done.files]:
+        typer.echo(f"wrote {path}")
+    if done.failures:
+        say_failures(done)
+    return not done.failures
+
+
+def say_failures(done: experiment.RunReport) -> None:
+    """Say on stderr which runs failed."""
+    count = len(done.failures)
+    typer.echo(f"clubcascade: {count} of {done.cells} runs failed:", err=True)
+    for failure in done.failures[:SHOWN_FAILURES]:
+        typer.echo(f"  {failure.cell}: {failure.error}", err=True)
+    if count > SHOWN_FAILURES:
+        typer.echo(f"  and {count - SHOWN_FAILURES} more, see failures.txt", err=True)
