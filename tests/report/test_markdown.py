@@ -12,8 +12,8 @@ def test_claims_and_tables(tmp_path):
     text = write_markdown(tmp_path, tmp_path / "report.md").read_text(encoding="utf-8")
     claims = [line for line in text.splitlines() if "“" in line]
     assert len(claims) == len(CLAIMS)
-    assert claims[0].startswith("| 1 | Abstract | “We conduct experiments")
-    assert "**holds** | 1 of 1 comparison holds; ratio 0.33" in claims[0]
+    assert claims[1].startswith("| 2 | Abstract | “We conduct experiments")
+    assert "**holds** | 1 of 1 comparison holds; ratio 0.33" in claims[1]
     assert "### Figure 1: made by hand (`synthetic`)" in text
     (row,) = [line for line in text.splitlines() if line.startswith("| a \\| b &lt;i> | CLUB |")]
     assert "± " in row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ import pandas as pd
 from clubcascade.errors import ClubCascadeError, InvalidArgument
 from clubcascade.experiment.cells import Cell, plan
 from clubcascade.experiment.config import shipped
-from clubcascade.experiment.results import CONFIG, PROVENANCE, RESULTS, Results, read_results
+from clubcascade.experiment.results import CONFIG, RESULTS, Results, read_results
 from clubcascade.experiment.runner import FAILURES
 from clubcascade.report.curves import by_seed
 
@@ -102,7 +101,6 @@ def read_run(folder: Path) -> Run:
     """Read one result folder."""
     try:
         results = read_results(folder)
-        provenance = _provenance(folder / PROVENANCE)
         cells = plan(results.experiment)
         failures = _failures(folder / FAILURES, {cell.name for cell in cells})
     except ClubCascadeError:
@@ -115,7 +113,7 @@ def read_run(folder: Path) -> Run:
         name=name,
         figure=_figure(name, results),
         results=results,
-        provenance=provenance,
+        provenance=results.provenance if isinstance(results.provenance, dict) else {},
         failures=failures,
         missing=_missing(results, cells),
     )
@@ -137,13 +135,6 @@ def _missing(results: Results, cells: Sequence[Cell]) -> tuple[str, ...]:
     rows = results.curves[["panel", "policy", "seed"]].drop_duplicates()
     there = set(rows.itertuples(index=False, name=None))
     return tuple(c.name for c in cells if (c.panel.title, c.contender.label, c.seed) not in there)
-
-
-def _provenance(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    content = json.loads(path.read_text(encoding="utf-8"))
-    return content if isinstance(content, dict) else {}
 
 
 def _failures(path: Path, names: Set[str]) -> tuple[tuple[str, str], ...]:

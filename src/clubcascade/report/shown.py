@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clubcascade.experiment.bounds import BOUNDS
 from clubcascade.experiment.results import Results
 
 
@@ -13,7 +14,7 @@ def shown_measure(results: Results) -> str:
     results
         What a result folder holds. Clicks are shown where there is nothing to lose clicks against.
     """
-    measure = str(getattr(results.experiment, "measure", "regret"))
+    measure = results.experiment.measure
     rows = results.curves
     known = {
         "regret": rows["regret"].notna().any(),
@@ -24,5 +25,5 @@ def shown_measure(results: Results) -> str:
 
 def log_scale(results: Results, measure: str) -> bool:
     """Whether the panels need a logarithmic scale: where bounds stand beside what was measured."""
-    bounds = any(c.policy.endswith("_bound") for c in results.experiment.policies)
+    bounds = any(contender.policy in BOUNDS for contender in results.experiment.policies)
     return bounds and measure == "regret"

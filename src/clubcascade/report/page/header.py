@@ -91,7 +91,7 @@ def _text(value: Any) -> str:
 
 
 def _rounds(experiment: Experiment) -> str:
-    own = {getattr(panel, "rounds", None) or experiment.rounds for panel in experiment.panels}
+    own = {experiment.rounds_of(panel) for panel in experiment.panels}
     return " to ".join(f"{n:,}" for n in sorted({min(own), max(own)}))
 
 

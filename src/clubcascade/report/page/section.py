@@ -51,7 +51,7 @@ _NO_SCRIPT = "The panels are drawn by a script. Without it, see the pictures in 
 
 def _lengths(run: Run) -> str:
     experiment = run.results.experiment
-    found = {getattr(panel, "k", None) or experiment.k for panel in experiment.panels}
+    found = {experiment.k_of(panel) for panel in experiment.panels}
     return " to ".join(str(n) for n in sorted({min(found), max(found)}))
 
 

@@ -51,14 +51,14 @@ def final_table(run: Run) -> Markup:
 def parameter_tables(experiment: Experiment) -> Markup:
     """Return the parameters of every policy and every panel."""
     policies = [
-        _row(c.label, tag("code", c.policy), c.parameters, tried=getattr(c, "tune", {}))
+        _row(c.label, tag("code", c.policy), c.parameters, tried=c.tune)
         for c in experiment.policies
     ]
     panels = [_row(p.title, tag("code", p.environment), p.parameters) for p in experiment.panels]
     tuned = [
         _row(panel.title, label, values)
         for panel in experiment.panels
-        for label, values in getattr(panel, "tuned", {}).items()
+        for label, values in panel.tuned.items()
     ]
     parts = [_listed(("policy", "kind", "parameters"), policies)]
     parts.append(_listed(("panel", "environment", "parameters"), panels))
