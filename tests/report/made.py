@@ -131,8 +131,12 @@ def write(place: Path, made: Results) -> Path:
 
 def run(place: Path, plan: Experiment, values: Values) -> Run:
     """What reading such a folder gives, without writing it."""
-    results = Results(plan, curves(plan, values))
-    return Run(place, place.name, place.name.split("-")[0], results, {}, (), ())
+    return as_run(Results(plan, curves(plan, values)), place)
+
+
+def as_run(found: Results, place: Path = Path("synthetic")) -> Run:
+    """Results as if they had been read from a folder."""
+    return Run(place, place.name, place.name.split("-")[0], found, {}, (), ())
 
 
 def regrets(finals: Mapping[tuple[str, str], float]) -> Values:

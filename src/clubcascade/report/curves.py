@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
 from clubcascade import validation
-from clubcascade.core import Floats
+from clubcascade.core import Floats, Ints
 from clubcascade.experiment.intervals import mean_interval
 from clubcascade.experiment.results import Results
 from clubcascade.report.measures import MEASURES
@@ -52,12 +53,14 @@ def curves_of(results: Results, measure: str) -> dict[tuple[str, str], Curve]:
     measure
         A name of :data:`~clubcascade.report.measures.MEASURES`.
     """
-    curves = {}
-    for key, table in by_seed(results, measure).items():
-        values = table.to_numpy(dtype=np.float64)
-        rounds = table.columns.to_numpy(dtype=np.float64)
-        curves[key] = Curve(rounds, *mean_interval(values), seeds=len(values))
-    return curves
+    return {key: curve_of(table) for key, table in by_seed(results, measure).items()}
+
+
+def curve_of(table: pd.DataFrame) -> Curve:
+    """Return the curve of a table of seeds x rounds."""
+    values = table.to_numpy(dtype=np.float64)
+    rounds = table.columns.to_numpy(dtype=np.float64)
+    return Curve(rounds, *mean_interval(values), seeds=len(values))
 
 
 def by_seed(results: Results, measure: str) -> dict[tuple[str, str], pd.DataFrame]:
@@ -74,11 +77,20 @@ def by_seed(results: Results, measure: str) -> dict[tuple[str, str], pd.DataFram
     """
     validation.choice("measure", measure, tuple(MEASURES))
     rows = results.curves
-    value = MEASURES[measure].values(rows)
+    if rows.empty:
+        return {}
+    seed, t = rows["seed"].to_numpy(), rows["round"].to_numpy()
+    value = MEASURES[measure].values(rows).to_numpy(dtype=np.float64)
     tables = {}
-    for (panel, policy), runs in rows.groupby(["panel", "policy"], sort=False):
-        long = runs[["seed", "round"]].assign(value=value[runs.index])
-        table = long.pivot(index="seed", columns="round", values="value").dropna(axis="columns")
-        if not table.empty:
-            tables[str(panel), str(policy)] = table
+    groups = rows.groupby(["panel", "policy"], sort=False).indices
+    for (panel, policy), group in cast("dict[tuple[str, str], Ints]", groups).items():
+        seeds, row = np.unique(seed[group], return_inverse=True)
+        rounds, column = np.unique(t[group], return_inverse=True)
+        table = np.full((len(seeds), len(rounds)), np.nan)
+        table[row, column] = value[group]
+        known = ~np.isnan(table).any(axis=0)
+        if known.any():
+            tables[str(panel), str(policy)] = pd.DataFrame(
+                table[:, known], index=pd.Index(seeds), columns=pd.Index(rounds[known])
+            )
     return tables

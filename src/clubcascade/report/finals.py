@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from clubcascade.experiment.results import Results
-from clubcascade.report.curves import by_seed
+from clubcascade.report.folders import Run
 from clubcascade.report.measures import MEASURES
 from clubcascade.report.paired import Estimate, estimate
 
@@ -15,19 +15,19 @@ COLUMNS = ("regret", "ctr", "missed", "n_clusters", "rand_index", MICROSECONDS)
 """The measures of a table of final values."""
 
 
-def final_estimates(results: Results) -> dict[tuple[str, str], dict[str, Estimate]]:
+def final_estimates(run: Run) -> dict[tuple[str, str], dict[str, Estimate]]:
     """Return the final estimate of every known measure, for every (panel, policy).
 
     Parameters
     ----------
-    results
-        What a result folder holds.
+    run
+        A result folder.
     """
     found: dict[tuple[str, str], dict[str, Estimate]] = {}
     for measure in MEASURES:
-        for key, table in by_seed(results, measure).items():
+        for key, table in run.by_seed(measure).items():
             found.setdefault(key, {})[measure] = estimate(table.to_numpy(np.float64)[:, -1])
-    for key, values in microseconds(results).items():
+    for key, values in microseconds(run.results).items():
         found.setdefault(key, {})[MICROSECONDS] = estimate(values.to_numpy(np.float64))
     return found
 

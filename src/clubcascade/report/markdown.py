@@ -47,7 +47,7 @@ def claims_lines(judged: Sequence[Judged]) -> Iterator[str]:
 
 def final_lines(run: Run) -> Iterator[str]:
     """Yield the table of final values of a result folder, below a heading."""
-    finals = final_estimates(run.results)
+    finals = final_estimates(run)
     known = [name for name in COLUMNS if any(name in values for values in finals.values())]
     yield from ["", f"### {escaped(heading(run))} (`{run.name}`)", ""]
     yield row(["panel", "policy", *(HEADS[name] for name in known)])

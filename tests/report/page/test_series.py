@@ -20,11 +20,15 @@ def test_curves_are_thinned_to_means_and_half_widths(tmp_path):
     data = run_data(made.run(tmp_path / "synthetic", PLAN, values), points=50)
     json.dumps(data, allow_nan=False)
     assert data["measures"] == ["regret", "reward", "ctr", "rand_index"]
-    rounds, mean, half = data["panels"][0]["curves"]["regret"][0]
-    assert len(rounds) == len(mean) == len(half) == 50
+    grid, mean, half = data["panels"][0]["curves"]["regret"][0]
+    assert len(data["grids"]) == 1, "all curves have the same rounds"
+    rounds = data["grids"][grid]
+    assert len(rounds) == len(mean) == 50
     assert (rounds[0], rounds[-1]) == (5, 2000)
     assert (mean[0], mean[-1]) == (6, 2001)
-    assert half[-1] == pytest.approx(2.48, abs=0.01)
+    assert half == [2.48], "the same at every round"
+    assert data["panels"][0]["curves"]["rand_index"][0][1:] == [[0.5], [0]]
+    assert "ctr" not in data["panels"][0]["curves"], "worked out by the script"
     assert data["panels"][1]["curves"]["regret"][1] is None
     assert data["panels"][0]["truth"]["regret"] == ["oracle", 0, 0]
     assert data["panels"][0]["truth"]["ctr"] is None

@@ -128,7 +128,7 @@ def test_a_large_page_has_fewer_points(tmp_path, monkeypatch):
 
     def points():
         data = embedded(write_report(folder).read_text(encoding="utf-8"))
-        return len(data["runs"][0]["panels"][0]["curves"]["regret"][0][0])
+        return len(data["runs"][0]["grids"][0])
 
     assert points() == whole.POINTS
     monkeypatch.setattr(whole, "LARGEST", (folder / "report.html").stat().st_size - 1)

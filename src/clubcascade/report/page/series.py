@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from clubcascade.core import Floats
 from clubcascade.experiment.config import Panel
-from clubcascade.report.curves import Curve, curves_of
+from clubcascade.report.curves import curve_of
 from clubcascade.report.folders import Run
 from clubcascade.report.measures import MEASURES
 from clubcascade.report.shown import log_scale, shown_measure
@@ -21,6 +22,10 @@ POINTS = 200
 """Points of a curve, at most."""
 
 DIGITS = 6
+HALF_DIGITS = 3
+
+DERIVED = "ctr"
+"""The measure that the script works out of the clicks."""
 
 
 def run_data(run: Run, points: int = POINTS) -> dict[str, Any]:
@@ -35,8 +40,10 @@ def run_data(run: Run, points: int = POINTS) -> dict[str, Any]:
     """
     experiment = run.results.experiment
     place = places(experiment)
-    curves = {name: curves_of(run.results, name) for name in MEASURES}
-    known = [name for name in MEASURES if curves[name]]
+    grids: list[list[int]] = []
+    tables = {name: run.by_seed(name) for name in MEASURES}
+    known = [name for name in MEASURES if tables[name]]
+    stored = [name for name in known if name != DERIVED]
     return {
         "id": run.name,
         "measure": shown_measure(run.results),
@@ -49,14 +56,15 @@ def run_data(run: Run, points: int = POINTS) -> dict[str, Any]:
                 "truth": {name: _truth(run, panel, name) for name in known},
                 "curves": {
                     name: [
-                        _thin(curves[name].get((panel.title, c.label)), points)
+                        _thin(tables[name].get((panel.title, c.label)), points, grids)
                         for c in experiment.policies
                     ]
-                    for name in known
+                    for name in stored
                 },
             }
             for panel in experiment.panels
         ],
+        "grids": grids,
     }
 
 
@@ -65,16 +73,25 @@ def _truth(run: Run, panel: Panel, measure: str) -> list[Any] | None:
     return None if line is None else [line.label, rounded(line.start), rounded(line.slope)]
 
 
-def _thin(curve: Curve | None, points: int) -> list[Any] | None:
-    """Return rounds, means, and half widths (empty for one run) of at most so many points."""
-    if curve is None:
+def _thin(table: pd.DataFrame | None, points: int, grids: list[list[int]]) -> list[Any] | None:
+    """Return which rounds, means, and half widths (empty for one run) of at most so many points.
+
+    Rounds are the number of a grid, which is added if it is new. Values that are all the same
+    are one value.
+    """
+    if table is None:
         return None
+    curve = curve_of(table)
     kept = kept_points(len(curve.round), points)
+    grid = [int(t) for t in curve.round[kept]]
+    if grid not in grids:
+        grids.append(grid)
     half = curve.high - curve.mean
+    unknown = math.isnan(float(half[-1]))
     return [
-        [int(t) for t in curve.round[kept]],
-        _numbers(curve.mean[kept]),
-        [] if math.isnan(float(half[-1])) else _numbers(half[kept], digits=3),
+        grids.index(grid),
+        _numbers(curve.mean[kept], DIGITS),
+        [] if unknown else _numbers(half[kept], HALF_DIGITS),
     ]
 
 
@@ -101,5 +118,6 @@ def rounded(value: float, digits: int = DIGITS) -> float | int | None:
     return int(short) if short == int(short) else short
 
 
-def _numbers(values: Floats, digits: int = DIGITS) -> list[float | int | None]:
-    return [rounded(value, digits) for value in values.tolist()]
+def _numbers(values: Floats, digits: int) -> list[float | int | None]:
+    written = [rounded(value, digits) for value in values.tolist()]
+    return written[:1] if len(set(written)) == 1 else written

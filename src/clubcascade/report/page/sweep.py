@@ -22,7 +22,7 @@ SMALLEST = 4
 def sweep_tables(run: Run) -> Markup | None:
     """Return a table for every sweep over two parameters and every panel, or None."""
     measure = shown_measure(run.results)
-    finals = final_estimates(run.results)
+    finals = final_estimates(run)
     parts = []
     for group in sweeps(run.results.experiment.policies):
         names = varied(group)

@@ -21,7 +21,7 @@ Finals = Mapping[tuple[str, str], Mapping[str, Estimate]]
 
 def final_table(run: Run) -> Markup:
     """Return mean and interval of every measure at the last round, the best ones marked."""
-    finals = final_estimates(run.results)
+    finals = final_estimates(run)
     known = [name for name in COLUMNS if any(name in values for values in finals.values())]
     head = tag("tr", tag("th", "policy"), [tag("th", HEADS[name], class_="n") for name in known])
     place = places(run.results.experiment)

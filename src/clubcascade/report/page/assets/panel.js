@@ -4,13 +4,21 @@ let clips = 0;
 
 function visibleCurves(panel, run, state) {
   const found = [];
-  panel.curves[state.measure].forEach((curve, i) => {
+  const derived = state.measure === "ctr";
+  panel.curves[derived ? "reward" : state.measure].forEach((curve, i) => {
     if (!curve || state.hidden.has(i)) return;
-    const [round, mean, half] = curve;
+    const round = run.grids[curve[0]];
+    const [mean, half] = [curve[1], curve[2]].map((values) => spelled(values, round, derived));
     const policy = run.policies[i];
     found.push({ label: policy.label, style: look(policy.place), round, mean, half });
   });
   return found;
+}
+
+function spelled(values, round, derived) {
+  // One value stands for as many; clicks per round are clicks over rounds.
+  const all = values.length === 1 ? round.map(() => values[0]) : values;
+  return derived ? all.map((value, i) => value / round[i]) : all;
 }
 
 function drawPanel(figure, panel, run, state) {
@@ -18,7 +26,7 @@ function drawPanel(figure, panel, run, state) {
   const width = Math.max(280, Math.round(figure.clientWidth || 560));
   const height = Math.round(Math.min(340, Math.max(230, 0.56 * width)));
   const names = width >= 480;
-  const box = { left: 56, right: width - (names ? 156 : 58), top: 8, bottom: height - 36 };
+  const box = { left: 56, right: width - (names ? 172 : 58), top: 8, bottom: height - 36 };
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", tabindex: "0" });
   const measure = DATA.measures[state.measure];
   picture.setAttribute("aria-label", `${panel.title}: ${measure.label}, ${curves.length} policies`);
