@@ -26,6 +26,7 @@ LABELS = {
     "C3": {"policy": "c3_ucb"},
     "LinUCB": {"policy": "cascade_lin_ucb"},
     "per user": {"policy": "multiple_lin_ucb"},
+    "random": {"policy": "random"},
 }
 """The policies of the paper, under short names."""
 

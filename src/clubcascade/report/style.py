@@ -36,6 +36,9 @@ PLACES = {
     "cascade_lin_ucb": 3,
     "multiple_lin_ucb": 4,
     "known_clusters": 5,
+    "cascade_kl_ucb": 6,
+    "cascade_lin_ts": 10,
+    "random": 20,
 }
 """The places of policies that many figures have, so that they look the same in all."""
 

@@ -3,14 +3,20 @@ from __future__ import annotations
 from tests.report import made
 from tests.report.claims.said import judged, verdict
 
-PLAN = made.experiment([made.replay("Yelp", "yelp"), made.replay("MovieLens", "movielens")])
+PLAN = made.experiment(
+    [made.replay("Yelp", "yelp"), made.replay("MovieLens", "movielens")],
+    ["CLUB", "C3", "LinUCB", "random"],
+)
+DENSE = {"Yelp": 0.1, "MovieLens": 0.2}
+SPARSE = {"Yelp": 0.2, "MovieLens": 0.1}
 
 
-def run(tmp_path, rate, theirs=lambda panel, t: 0.4, ceiling=lambda panel: 1.0):
-    """Clicks per round so far of CLUB-cascade, and of the two others."""
+def run(tmp_path, rate, theirs=lambda panel, t: 0.4, ceiling=lambda panel: 1.0, density=DENSE):
+    """Clicks per round so far of CLUB-cascade, of the two others, and of random lists."""
+    rates = {"CLUB": rate, "random": lambda panel, t: density[panel]}
 
     def values(panel, label, seed, t):
-        share = (rate if label == "CLUB" else theirs)(panel, t) * made.noise(seed, label)
+        share = rates.get(label, theirs)(panel, t) * made.noise(seed, label)
         return {"reward": share * t, "regret": t - share * t, "ceiling": ceiling(panel)}
 
     return made.run(tmp_path / "ctr", PLAN, values)
@@ -26,21 +32,24 @@ def test_movielens_needs_more_steps(tmp_path):
     assert verdict(sentence, run(tmp_path / "2", ahead_from(80, 20))) == "does not hold"
 
 
-def test_users_of_movielens_are_more_alike(tmp_path):
+def test_movielens_is_dense_and_its_users_more_alike(tmp_path):
     sentence = "This is because the MovieLens dataset"
 
-    def one_model(yelp, movies):
-        return lambda panel, t: yelp if panel == "Yelp" else movies
+    def said(name, yelp, movies, **changes):
+        one_model = {"Yelp": yelp, "MovieLens": movies}
+        whole = run(
+            tmp_path / name, ahead_from(50, 50), lambda panel, t: one_model[panel], **changes
+        )
+        return verdict(sentence, whole)
 
-    flat = ahead_from(50, 50)
-    assert verdict(sentence, run(tmp_path / "1", flat, one_model(0.3, 0.6))) == "holds"
-    assert verdict(sentence, run(tmp_path / "2", flat, one_model(0.6, 0.3))) == "does not hold"
-    low = run(
-        tmp_path / "3", flat, one_model(0.3, 0.4), lambda panel: 0.3 if panel == "Yelp" else 1
-    )
-    assert verdict(sentence, low) == "does not hold"
-    unknown = run(tmp_path / "4", flat, one_model(0.3, 0.4), lambda panel: float("nan"))
-    assert verdict(sentence, unknown) == "not measured"
+    assert said("1", 0.3, 0.6) == "holds"
+    assert said("2", 0.3, 0.6, density=SPARSE) == "partly"
+    assert said("3", 0.6, 0.3) == "partly"
+    assert said("4", 0.6, 0.3, density=SPARSE) == "does not hold"
+    tops = {"Yelp": 0.3, "MovieLens": 1.0}
+    assert said("5", 0.3, 0.4, ceiling=tops.get, density=SPARSE) == "does not hold"
+    unknown = said("6", 0.3, 0.4, ceiling=lambda panel: float("nan"), density=SPARSE)
+    assert unknown == "does not hold", "the density is known all the same"
 
 
 def test_a_temporary_advantage_of_one_model_on_movielens(tmp_path):
@@ -68,7 +77,18 @@ def test_it_outperforms_theirs_in_the_end(tmp_path):
 
 def test_the_sparser_data_are_better_for_it(tmp_path):
     sentence = "In most real applications"
-    yelp = run(tmp_path / "1", lambda panel, t: 0.8 if panel == "Yelp" else 0.5)
-    movies = run(tmp_path / "2", lambda panel, t: 0.5 if panel == "Yelp" else 0.8)
-    assert verdict(sentence, yelp) == "holds"
-    assert verdict(sentence, movies) == "does not hold"
+    for density, sparser in ((DENSE, "Yelp"), (SPARSE, "MovieLens")):
+        for best, expected in ((0.8, "holds"), (0.45, "does not hold")):
+            found = run(
+                tmp_path / f"{sparser}{best}",
+                lambda panel, t, best=best, sparser=sparser: best if panel == sparser else 0.6,
+                density=density,
+            )
+            assert verdict(sentence, found) == expected
+            assert judged(sentence, found).evidence[0].panel.startswith(f"{sparser} against")
+
+
+def test_without_random_lists_nobody_knows_which_is_sparser(tmp_path):
+    whole = run(tmp_path, ahead_from(50, 50))
+    some = made.without(whole, lambda rows: rows["policy"] == "random")
+    assert verdict("In most real applications", some) == "not measured"

@@ -11,6 +11,8 @@ from clubcascade.report.claims import roles
 from clubcascade.report.claims.claim import Evidence
 from clubcascade.report.claims.compare import EARLY, better, compared, larger_advantage, later
 from clubcascade.report.claims.series import (
+    NOTHING,
+    Seeds,
     advantage,
     both,
     last,
@@ -39,6 +41,20 @@ def movielens_takes_longer(run: Run) -> Iterator[Evidence]:
         for mine, other in roles.rivals(run, movies):
             a, b = (rounds_until_ahead(run, panel, mine, other) for panel in (movies, places))
             yield from later((movies, a), (places, b), other.label)
+
+
+def movielens_is_denser(run: Run) -> Iterator[Evidence]:
+    """Check that MovieLens is denser than Yelp, and that its users are more alike."""
+    for movies, places in two_sets(run):
+        yield from compared(
+            f"{movies.title} against {places.title}",
+            "clicks per round on random lists: how dense the matrix is",
+            ("first panel", _density(run, movies)),
+            ("second panel", _density(run, places)),
+            wanted=1,
+            measure="ctr",
+        )
+    yield from movielens_users_are_alike(run)
 
 
 def movielens_users_are_alike(run: Run) -> Iterator[Evidence]:
@@ -108,8 +124,18 @@ def keeps_growing(run: Run) -> Iterator[Evidence]:
 
 
 def sparser_is_better(run: Run) -> Iterator[Evidence]:
-    """Check that the advantage over theirs is larger on Yelp than on MovieLens."""
-    for movies, places in two_sets(run):
-        for mine, other in roles.rivals(run, places):
-            a, b = (advantage(run, panel, mine, other, "ctr") for panel in (places, movies))
-            yield from larger_advantage((places, a), (movies, b), other.label)
+    """Check that the advantage over theirs is larger on the sparser of the two data sets."""
+    for pair in two_sets(run):
+        clicks = [_density(run, panel).mean() for panel in pair]
+        if np.isnan(clicks).any():
+            continue
+        sparse, dense = pair if clicks[0] < clicks[1] else pair[::-1]
+        for mine, other in roles.rivals(run, sparse):
+            a, b = (advantage(run, panel, mine, other, "ctr") for panel in (sparse, dense))
+            yield from larger_advantage((sparse, a), (dense, b), other.label)
+
+
+def _density(run: Run, panel: Panel) -> Seeds:
+    """Return, per seed, the clicks per round on random lists."""
+    policy = roles.random_lists(run, panel)
+    return NOTHING if policy is None else last(table(run, panel, policy, "ctr"))

@@ -52,6 +52,11 @@ def multiple(run: Run, panel: Panel) -> Contender | None:
     return next(_there(run, panel, ["multiple_lin_ucb"]), None)
 
 
+def random_lists(run: Run, panel: Panel) -> Contender | None:
+    """Return the policy that shows random lists: how often it is clicked is how dense data are."""
+    return next(_there(run, panel, ["random"]), None)
+
+
 def rivals(run: Run, panel: Panel) -> Iterator[tuple[Contender, Contender]]:
     """Yield the paper's algorithm beside each of theirs, where both ran."""
     mine = ours(run, panel)
