@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
@@ -25,6 +26,9 @@ Task = TypeVar("Task")
 
 RETRIES = 3
 """How often a task is run again when its machine or its process dies."""
+
+PATIENCE = 10.0
+"""Seconds in which a cluster must answer."""
 
 CALLS = 200
 """Tasks after which a worker process is replaced by a fresh one."""
@@ -74,6 +78,7 @@ class RayWorkers(Generic[Task]):
         return self
 
     def _connect(self) -> None:
+        check_address(self.address)
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             self._ray.init(address=self.address, log_to_driver=False, logging_level=logging.ERROR)
@@ -136,6 +141,23 @@ class RayWorkers(Generic[Task]):
             return cause
         except self._errors.RayError as error:
             return WorkerDied(f"its machine or process died, {RETRIES + 1} times: {error}")
+
+
+def check_address(address: str | None) -> None:
+    """Raise at once if nobody answers at an address: Ray itself would wait for minutes.
+
+    >>> check_address("127.0.0.1:9")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    clubcascade.errors.ClubCascadeError: no Ray cluster at 127.0.0.1:9: ...
+    """
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        return  # a word of Ray's own, such as "auto"
+    try:
+        socket.create_connection((host, int(port)), timeout=PATIENCE).close()
+    except OSError as error:
+        raise ClubCascadeError(f"no Ray cluster at {address}: {error}") from None
 
 
 def _do(work: Callable[..., Any], arguments: tuple[Any, ...], data: Sequence[Interactions]) -> Any:
