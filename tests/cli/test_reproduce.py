@@ -48,14 +48,10 @@ def test_it_writes_the_figure_and_the_numbers(done):
     names = {path.name for path in folder.iterdir()}
     assert names >= {
         "cells",
-        "clusters.png",
-        "clusters.svg",
         "config.toml",
         "figure.png",
         "figure.svg",
         "provenance.json",
-        "rand_index.png",
-        "rand_index.svg",
         "results.parquet",
         "summary.csv",
     }

@@ -53,8 +53,12 @@ def carry_out(
     jobs: int | None,
     engine: str,
     ray_address: str | None,
+    page_of: Path | None = None,
 ) -> None:
-    """Run experiments into their folders, with one bar for all; exit with 1 if runs failed."""
+    """Run experiments into their folders, with one bar for all; exit with 1 if runs failed.
+
+    At the end, write the page of the folder that ``page_of`` names, if it names one.
+    """
     whole = True
     with experiment_bar("") as progress:
         reports = experiment.run_experiments(
@@ -67,6 +71,8 @@ def carry_out(
         )
         for folder, done in reports:
             whole = show(folder, done) and whole
+    if page_of is not None and plans:
+        typer.echo(f"wrote {report.write_report(page_of)}")
     if not whole:
         raise typer.Exit(FAILED)
 

@@ -68,24 +68,25 @@ FIGURES: dict[int, Callable[[Results], Figure]] = {
 """The function of each figure of the paper, by its number."""
 
 
-def save_figures(folder: str | os.PathLike[str]) -> list[Path]:
-    """Draw the figures of a result folder into it, as PNG and as SVG, and return the paths.
+def save_figures(folder: str | os.PathLike[str], *, extras: bool = False) -> list[Path]:
+    """Draw the figure of a result folder into it, as PNG and as SVG, and return the paths.
 
     Parameters
     ----------
     folder
-        A result folder. Its own figure is drawn, and the number of clusters and the adjusted
-        Rand index where they were measured.
+        A result folder.
+    extras
+        Also draw the number of clusters and the adjusted Rand index, where they were measured.
     """
     results = read_results(folder)
     paths = []
-    for name, drawn in _drawn(results):
+    for name, drawn in _drawn(results, extras=extras):
         paths += save(drawn, Path(folder) / name)
     return paths
 
 
 def save_all_figures(place: str | os.PathLike[str]) -> list[Path]:
-    """Draw the figures of every result folder at or right below a place; return the paths.
+    """Draw all figures of every result folder at or right below a place; return the paths.
 
     Parameters
     ----------
@@ -93,7 +94,10 @@ def save_all_figures(place: str | os.PathLike[str]) -> list[Path]:
         A result folder, or a folder of them. Folders without results get no figures.
     """
     runs, _ = find_runs(place)
-    return [path for run in runs if len(run.results.curves) for path in save_figures(run.path)]
+    paths = []
+    for run in runs:
+        paths += [] if run.results.curves.empty else save_figures(run.path, extras=True)
+    return paths
 
 
 def save(drawn: Figure, stem: Path) -> list[Path]:
@@ -106,6 +110,8 @@ def save(drawn: Figure, stem: Path) -> list[Path]:
     stem
         The files' path without its ending.
     """
+    drawn.draw_without_rendering()
+    drawn.set_layout_engine("none")  # it is laid out; doing so again for every file takes long
     paths = []
     for kind in ("png", "svg"):
         path = stem.with_name(f"{stem.name}.{kind}")
@@ -116,10 +122,10 @@ def save(drawn: Figure, stem: Path) -> list[Path]:
     return paths
 
 
-def _drawn(results: Results) -> Iterator[tuple[str, Figure]]:
+def _drawn(results: Results, *, extras: bool) -> Iterator[tuple[str, Figure]]:
     number = results.experiment.figure
     draw = figure if number is None else FIGURES.get(number, figure)
     yield draw.__name__, draw(results)
-    for name, measure in EXTRAS.items():
+    for name, measure in EXTRAS.items() if extras else ():
         if measure != shown_measure(results) and results.curves[measure].nunique() > 1:
             yield name, panel_grid(results, measure=measure)

@@ -37,9 +37,10 @@ def microseconds(results: Results) -> dict[tuple[str, str], pd.Series]:
     rows = results.curves
     if "seconds" not in rows:
         return {}
-    found = {}
-    for (panel, policy), runs in rows.groupby(["panel", "policy"], sort=False):
-        whole = runs.groupby("seed").agg({"seconds": "max", "round": "max"}).dropna()
-        if len(whole):
-            found[str(panel), str(policy)] = 1e6 * whole["seconds"] / whole["round"]
-    return found
+    run = ["panel", "policy", "seed"]
+    last = rows.sort_values("round", kind="stable").drop_duplicates(run, keep="last")
+    timed = last.assign(time=1e6 * last["seconds"] / last["round"]).dropna(subset="time")
+    return {
+        (str(panel), str(policy)): runs.set_index("seed")["time"].sort_index()
+        for (panel, policy), runs in timed.groupby(["panel", "policy"], sort=False)
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ PAPER = ("synthetic", "yelp", "movielens", "ctr", "multiple")
 """The figures of the paper by name, in its order: the first is Figure 1."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Run:
     """One result folder.
 
@@ -51,6 +52,12 @@ class Run:
     failures: tuple[tuple[str, str], ...]
     missing: tuple[str, ...]
     _tables: dict[str, dict[tuple[str, str], pd.DataFrame]] = field(default_factory=dict)
+
+    @cached_property
+    def ran(self) -> frozenset[tuple[str, str]]:
+        """The (panel, policy) pairs that have results."""
+        rows = self.results.curves[["panel", "policy"]].drop_duplicates()
+        return frozenset(zip(rows["panel"], rows["policy"], strict=True))
 
     def by_seed(self, measure: str) -> dict[tuple[str, str], pd.DataFrame]:
         """Return the seeds x rounds of every (panel, policy) that was measured."""

@@ -91,9 +91,7 @@ def pairs(
 
 
 def _there(run: Run, panel: Panel, names: Iterable[str]) -> Iterator[Contender]:
-    rows = run.results.curves
-    labels = set(rows.loc[rows["panel"] == panel.title, "policy"])
     wanted = set(names)
     for contender in run.results.experiment.policies:
-        if contender.policy in wanted and contender.label in labels:
+        if contender.policy in wanted and (panel.title, contender.label) in run.ran:
             yield contender

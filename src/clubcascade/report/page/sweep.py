@@ -21,10 +21,13 @@ SMALLEST = 4
 
 def sweep_tables(run: Run) -> Markup | None:
     """Return a table for every sweep over two parameters and every panel, or None."""
+    groups = sweeps(run.results.experiment.policies)
+    if not groups:
+        return None
     measure = shown_measure(run.results)
     finals = final_estimates(run)
     parts = []
-    for group in sweeps(run.results.experiment.policies):
+    for group in groups:
         names = varied(group)
         for panel in run.results.experiment.panels:
             values = {
