@@ -19,6 +19,7 @@ def run_section(run: Run) -> Markup:
     seeds = len(experiment.seeds)
     bands = "bands: 95% interval of the mean" if seeds > 1 else "one run only, so no intervals"
     empty = run.results.curves.empty
+    paper = experiment.figure is not None
     return tag(
         "section",
         tag("h2", heading(run)),
@@ -34,7 +35,7 @@ def run_section(run: Run) -> Markup:
         if empty
         else tag("div", tag("noscript", _NO_SCRIPT), class_="figure", data_run=run.name),
         None if empty else sweep_tables(run),
-        None if empty else _folded("Values at the last round", final_table(run), open_=True),
+        None if empty else _folded("Values at the last round", final_table(run), open_=paper),
         _folded("Parameters of every policy and panel", parameter_tables(experiment)),
         _folded("Where these results came from", origin_list(run.provenance)),
         id=anchor(run),

@@ -34,6 +34,7 @@ function powers(low, high) {
 
 function tickText(value) {
   if (value === 0) return "0";
+  if (Math.abs(value) >= 1e6) return `${Number((value / 1e6).toPrecision(4)).toLocaleString("en-US")}M`;
   return Math.abs(value) >= 1 && Number.isInteger(value)
     ? value.toLocaleString("en-US")
     : String(Number(value.toPrecision(4)));

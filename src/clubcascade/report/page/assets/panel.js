@@ -1,5 +1,6 @@
 // One panel: grid, bands, lines, the line of the truth, and names at the ends.
 
+const MOST_BANDS = 12; // of more policies, only lines: hide some to see bands
 let clips = 0;
 
 function visibleCurves(panel, run, state) {
@@ -26,7 +27,7 @@ function drawPanel(figure, panel, run, state) {
   const width = Math.max(280, Math.round(figure.clientWidth || 560));
   const height = Math.round(Math.min(340, Math.max(230, 0.56 * width)));
   const names = width >= 480;
-  const box = { left: 56, right: width - (names ? 172 : 58), top: 8, bottom: height - 36 };
+  const box = { left: 66, right: width - (names ? 172 : 58), top: 8, bottom: height - 36 };
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", tabindex: "0" });
   const measure = DATA.measures[state.measure];
   picture.setAttribute("aria-label", `${panel.title}: ${measure.label}, ${curves.length} policies`);
@@ -51,7 +52,8 @@ function drawPanel(figure, panel, run, state) {
   picture.append(inside);
   if (truth) inside.append(truthLine(truth, end, x, y));
   const floor = state.log ? low : -Infinity;
-  for (const curve of curves) if (curve.half.length) inside.append(band(curve, x, y, floor));
+  const banded = curves.length <= MOST_BANDS ? curves.filter((curve) => curve.half.length) : [];
+  for (const curve of banded) inside.append(band(curve, x, y, floor));
   curves.forEach((curve, i) => inside.append(...line(curve, x, y, floor, i / curves.length)));
   drawEnds(picture, curves, box, y, high, names, state.measure);
   return { picture, box, x, y, curves, low, high, width, height, measure: state.measure };
