@@ -8,6 +8,9 @@
 200
 """
 
+import importlib as _importlib
+import typing as _typing
+
 from clubcascade import click, environments, errors, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
 from clubcascade.policies import POLICIES, load
@@ -22,6 +25,10 @@ from clubcascade.policies.multiple_lin_ucb import MultipleLinUCB
 from clubcascade.policies.random import Random
 from clubcascade.simulation import Trace, simulate
 
+if _typing.TYPE_CHECKING:
+    from clubcascade.service.decision import Decision, Outcome
+    from clubcascade.service.recommender import Recommender
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -33,12 +40,15 @@ __all__ = [
     "CascadeUCB1",
     "Catalog",
     "ClubCascade",
+    "Decision",
     "Environment",
     "Feedback",
     "KnownClusters",
     "MultipleLinUCB",
+    "Outcome",
     "Policy",
     "Random",
+    "Recommender",
     "Slate",
     "Trace",
     "click",
@@ -48,3 +58,15 @@ __all__ = [
     "simulate",
     "theory",
 ]
+
+_AT_FIRST_USE = {
+    "Decision": "clubcascade.service.decision",
+    "Outcome": "clubcascade.service.decision",
+    "Recommender": "clubcascade.service.recommender",
+}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name not in _AT_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_importlib.import_module(_AT_FIRST_USE[name]), name)
