@@ -12,6 +12,9 @@ from clubcascade.service.records import Given, Learned, Record, write_event, wri
 from clubcascade.service.ticket import Ticket
 from clubcascade.storage import Answer, Batch
 
+FORGOTTEN = 2
+"""Decisions are forgotten after so many times the wait."""
+
 Click = int | None | Feedback
 Answered = Outcome | ClubCascadeError
 
@@ -53,6 +56,8 @@ class Plan:
     def answer(self, record: Record | None, tag: str, model: str | None, click: Click) -> Outcome:
         """Take an answer in: validate, deduplicate, note the event."""
         if record is None or record.tag != tag or model not in (None, record.model):
+            return Outcome.UNKNOWN
+        if self.now - record.at > FORGOTTEN * self.wait:
             return Outcome.UNKNOWN
         feedback = Feedback.of(click, len(record.ids))
         given = (feedback.examined, feedback.clicks)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from clubcascade.errors import StoreError
 from clubcascade.service.book import Book
-from clubcascade.service.plan import Plan
+from clubcascade.service.plan import FORGOTTEN, Plan
 from clubcascade.service.records import Record
 from clubcascade.storage import Store
 
@@ -91,7 +91,7 @@ class Upkeep:
 
     def tidy(self) -> None:
         """Drop what is no longer needed, a little at a time."""
-        more = self._store.forget_decisions(self.now() - 2 * self.wait, STEP)
+        more = self._store.forget_decisions(self.now() - FORGOTTEN * self.wait, STEP)
         kept = self._store.snapshots()
         if len(kept) > KEPT_SNAPSHOTS:
             self._store.drop_snapshots(KEPT_SNAPSHOTS)

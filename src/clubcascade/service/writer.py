@@ -226,11 +226,14 @@ class Writer:
         return True
 
     def _hold(self, works: list[Work], records: list[Record]) -> None:
-        """Keep decisions, refuse everything else, as the store cannot be written."""
+        """Keep decisions, refuse feedback, as the store cannot be written; calls go on."""
         error = StoreUnavailable(self.problem or "the store cannot be written")
         waited = [work.record for work in works if isinstance(work, DecisionWork)]
         self._failed([*self._unsaved, *records, *waited], error)
-        self._refuse(works, error)
+        self._refuse([work for work in works if not isinstance(work, CallWork)], error)
+        for work in works:
+            if isinstance(work, CallWork):
+                self._call(work)
 
     def _refuse(self, works: list[Work], error: StoreError) -> None:
         self._reject([work.ticket for work in works if work.ticket is not None], error)

@@ -266,10 +266,19 @@ class SqliteStore(Store):
     # -- ends ----------------------------------------------------------------------------------
 
     def recover(self) -> None:
-        """Open the database anew after an error of :meth:`commit`."""
+        """Open the database anew after an error of :meth:`commit`.
+
+        After a failed sync the last commit may stand in the write-ahead log without being on the
+        disk. Everything is therefore copied into the database, and that synchronised, before
+        anything is believed.
+        """
         self._close_connections()
         with self._reading, problems("open the store again"):
             self._open()
+            assert self._write is not None
+            busy = self._write.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise StoreUnavailable("could not open the store again: the database is busy")
 
     def _close_connections(self) -> None:
         with self._reading:
