@@ -26,6 +26,7 @@ from clubcascade.policies.random import Random
 from clubcascade.simulation import Trace, simulate
 
 if _typing.TYPE_CHECKING:
+    from clubcascade.service.client import AsyncClient, Client
     from clubcascade.service.decision import Decision, Outcome
     from clubcascade.service.recommender import Recommender
 
@@ -34,11 +35,13 @@ __version__ = "0.1.0"
 __all__ = [
     "POLICIES",
     "C3UCB",
+    "AsyncClient",
     "CascadeKLUCB",
     "CascadeLinTS",
     "CascadeLinUCB",
     "CascadeUCB1",
     "Catalog",
+    "Client",
     "ClubCascade",
     "Decision",
     "Environment",
@@ -60,6 +63,8 @@ __all__ = [
 ]
 
 _AT_FIRST_USE = {
+    "AsyncClient": "clubcascade.service.client",
+    "Client": "clubcascade.service.client",
     "Decision": "clubcascade.service.decision",
     "Outcome": "clubcascade.service.decision",
     "Recommender": "clubcascade.service.recommender",

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from clubcascade.cli.bench import bench
+from clubcascade.cli.keys import keys
 from clubcascade.cli.listing import list_names
 from clubcascade.cli.reproduce import reproduce
+from clubcascade.cli.serve import serve
 
 app = typer.Typer(
     help="Rank items for users, learn from their clicks, discover which users are alike.",
@@ -20,6 +22,8 @@ app = typer.Typer(
 app.command("reproduce")(reproduce)
 app.command("list")(list_names)
 app.command("bench")(bench)
+app.command("serve")(serve)
+app.command("keys")(keys)
 
 
 def _show_version(wanted: bool) -> None:

@@ -422,6 +422,16 @@ class Recommender:
         return self._upkeep.waiting
 
     @property
+    def backlog(self) -> int:
+        """How much work waits for the writer."""
+        return self._writer.backlog()
+
+    @property
+    def commits(self) -> int:
+        """Number of commits since the start; each made a whole group durable."""
+        return self._writer.commits
+
+    @property
     def problem(self) -> str | None:
         """Why nothing can be written now; None if all is well."""
         return self._writer.problem
