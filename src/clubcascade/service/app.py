@@ -32,7 +32,7 @@ from clubcascade.service.settings import Limits
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 T = TypeVar("T")
 
-SAMPLED = 8
+SAMPLED = 32
 """One list in so many is compared with the best known one, for the share explored."""
 
 _log = logging.getLogger("clubcascade.service")
@@ -225,7 +225,10 @@ class Service:
                 await asyncio.to_thread(self._pulse_of(name).look, shop.model(name))
 
     def _pulse_of(self, name: str) -> Pulse:
-        return self._pulses.setdefault(name, Pulse())
+        pulse = self._pulses.get(name)
+        if pulse is None:
+            pulse = self._pulses[name] = Pulse()
+        return pulse
 
     @property
     def _open(self) -> Recommender:

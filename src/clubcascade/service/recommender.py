@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import secrets
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -326,7 +325,7 @@ class Recommender:
         table: Floats = offered._rows if isinstance(offered, Catalog) else offered
         record = Record(
             next(self._numbers),
-            secrets.token_hex(8),
+            os.urandom(8).hex(),
             target.name,
             ask.user,
             self._upkeep.now(),
