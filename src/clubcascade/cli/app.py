@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from clubcascade.cli.bench import bench
+from clubcascade.cli.demo import demo
 from clubcascade.cli.keys import keys
 from clubcascade.cli.listing import list_names
 from clubcascade.cli.reproduce import reproduce
@@ -24,6 +25,7 @@ app.command("list")(list_names)
 app.command("bench")(bench)
 app.command("serve")(serve)
 app.command("keys")(keys)
+app.command("demo")(demo)
 
 
 def _show_version(wanted: bool) -> None:

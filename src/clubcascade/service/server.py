@@ -96,8 +96,8 @@ def listen(host: str, port: int) -> socket.socket:
     return found
 
 
-async def serve(service: Service, sock: socket.socket) -> None:
-    """Serve until a signal says to stop; then finish what was begun."""
+async def serve(service: Service, sock: socket.socket, seconds: float | None = None) -> None:
+    """Serve until a signal, or the time, says to stop; then finish what was begun."""
     server = uvicorn.Server(config(service))
     for number in (signal.SIGINT, signal.SIGTERM):
         # The server stops on these and raises them again at its end: we end as one that is done.
@@ -106,6 +106,9 @@ async def serve(service: Service, sock: socket.socket) -> None:
     while not running.done() and service.shop is None and service.failure is None:
         await asyncio.sleep(0.05)
     if service.failure is not None:
+        server.should_exit = True
+    if seconds is not None:
+        await asyncio.wait([running], timeout=seconds)
         server.should_exit = True
     await running
     if service.failure is not None:
