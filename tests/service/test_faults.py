@@ -178,3 +178,37 @@ def test_many_threads_share_commits_and_lose_nothing(tmp_path):
     digest = s.digest()
     s.close()
     assert replayed(tmp_path) == digest
+
+
+class Gated(SqliteStore):
+    """A store whose commits of events wait at a gate."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.gate = threading.Event()
+        self.gate.set()
+        self.arrived = threading.Event()
+
+    def commit(self, batch):
+        if batch.events:
+            self.arrived.set()
+            assert self.gate.wait(30)
+        super().commit(batch)
+
+
+def test_nothing_is_learned_or_acknowledged_before_it_is_durable(monkeypatch, tmp_path):
+    monkeypatch.setattr(storage, "SqliteStore", Gated)
+    s = shop(tmp_path)
+    decision = s.recommend("alice", 2, ITEMS)
+    s._store.gate.clear()
+    s._store.arrived.clear()
+    outcomes = []
+    thread = threading.Thread(target=lambda: outcomes.append(s.feedback(decision.id, 0)))
+    thread.start()
+    assert s._store.arrived.wait(30)
+    assert outcomes == [] and s.model().counters["learned"] == 0
+    assert s.recommend("bob", 2, ITEMS).items  # lists do not wait for the disk
+    s._store.gate.set()
+    thread.join(30)
+    assert outcomes == ["applied"] and s.model().counters["learned"] == 1
+    s.close()

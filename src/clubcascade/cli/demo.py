@@ -25,7 +25,7 @@ def demo(
 ) -> None:
     """Start the service with a simulated audience, on this machine only.
 
-    Sixty listeners in four groups of taste look at lists of songs and click. Open
+    Two dozen listeners in four groups of taste look at lists of songs and click. Open
     the page that is printed and watch the model find out. The store is removed
     at the end.
     """
@@ -39,12 +39,12 @@ def demo(
         from clubcascade.policies.club_cascade import ClubCascade  # noqa: PLC0415
         from clubcascade.service import Recommender  # noqa: PLC0415
 
-        audience = demo.Audience()
+        audiences = [demo.Audience(luck) for luck in range(demo.PLAYERS)]
 
         def opener() -> Recommender:
-            policy = ClubCascade(n_features=demo.N_FEATURES, alpha=1.0, beta=0.5)
+            policy = ClubCascade(n_features=demo.N_FEATURES, alpha=0.7, beta=0.5)
             shop = Recommender(Path(folder) / "store", policy=policy, wait=60.0)
-            demo.stock(shop, audience)
+            demo.stock(shop, audiences[0])
             return shop
 
         with tempfile.TemporaryDirectory(prefix="clubcascade-demo-") as folder:
@@ -55,7 +55,10 @@ def demo(
 
             async def run() -> None:
                 serving = asyncio.create_task(server.serve(service, sock, seconds))
-                playing = asyncio.create_task(demo.play(url, None, audience, rate, serving.done))
+                share = rate / len(audiences)
+                playing = asyncio.gather(
+                    *(demo.play(url, None, each, share, serving.done) for each in audiences)
+                )
                 try:
                     await serving
                 finally:

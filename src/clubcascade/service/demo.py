@@ -12,7 +12,9 @@ from clubcascade.environments import Synthetic
 from clubcascade.service.recommender import Recommender
 
 GENRES = ("jazz", "folk", "metal", "opera", "disco", "tango", "blues", "choir")
-N_USERS, N_CLUSTERS, N_ITEMS, N_FEATURES, K = 60, 4, 200, 8, 4
+N_USERS, N_CLUSTERS, N_ITEMS, N_FEATURES, K = 24, 4, 200, 8, 4
+PLAYERS = 4
+"""Streams of visits at the same time."""
 
 
 class Audience:
@@ -20,20 +22,20 @@ class Audience:
 
     Parameters
     ----------
-    seed
-        Seed of the tastes and of the luck.
+    luck
+        Seed of who comes and what they click; the tastes are always the same.
     """
 
-    def __init__(self, seed: int = 7) -> None:
+    def __init__(self, luck: int = 0) -> None:
         self.world = Synthetic(
             n_users=N_USERS,
             n_clusters=N_CLUSTERS,
             n_items=N_ITEMS,
             n_features=N_FEATURES,
             gap="orthogonal",
-            seed=seed,
+            seed=7,
         )
-        self.world.reset(seed)
+        self.world.reset(luck)
         user, catalog = self.world.next_user()
         self.features: Any = np.asarray(getattr(catalog, "features", catalog))
         self.names = [f"{GENRES[n % len(GENRES)]} {n // len(GENRES) + 1}" for n in range(N_ITEMS)]
@@ -63,7 +65,7 @@ async def play(
     """Send visits and clicks over HTTP until it is enough; some clicks come late, some never."""
     from clubcascade.service.client import AsyncClient, ServiceError  # noqa: PLC0415 - an extra
 
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng()
     later: list[tuple[str, int | None]] = []
     async with AsyncClient(url, key, retries=1) as client:
         while not done():

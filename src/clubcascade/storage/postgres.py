@@ -38,6 +38,8 @@ CREATE TABLE IF NOT EXISTS clubcascade_decisions (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS clubcascade_by_request ON clubcascade_decisions (request)
   WHERE request IS NOT NULL;
+CREATE INDEX IF NOT EXISTS clubcascade_waiting ON clubcascade_decisions (number)
+  WHERE outcome IS NULL;
 CREATE TABLE IF NOT EXISTS clubcascade_snapshots (
   number BIGINT, part INTEGER, payload BYTEA NOT NULL, PRIMARY KEY (number, part)
 );

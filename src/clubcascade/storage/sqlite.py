@@ -35,6 +35,7 @@ CREATE TABLE IF NOT EXISTS decisions (
   outcome TEXT, event INTEGER, sum INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX IF NOT EXISTS by_request ON decisions (request) WHERE request IS NOT NULL;
+CREATE INDEX IF NOT EXISTS waiting ON decisions (number) WHERE outcome IS NULL;
 """
 _DECISION = "SELECT number, at, request, payload, outcome, event, sum FROM decisions"
 
