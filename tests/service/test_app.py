@@ -332,6 +332,14 @@ def test_a_decision_of_another_model_is_unknown(tmp_path):
         assert answer.json()["outcome"] == "applied"
 
 
+def test_without_keys_a_page_from_elsewhere_is_refused(client):
+    for headers in ({"Origin": "https://elsewhere.example"}, {"Host": "elsewhere.example"}):
+        answer = client.get("/v1/models", headers=headers)
+        assert answer.status_code == 403 and "this machine" in answer.json()["error"]["reason"]
+    for headers in ({"Origin": "http://localhost:8080"}, {"Host": "[::1]:8080"}):
+        assert client.get("/v1/models", headers=headers).status_code == 200
+
+
 def test_a_removed_key_is_refused(tmp_path):
     keys = KeyFile(tmp_path / "keys.json")
     token = keys.add("read")

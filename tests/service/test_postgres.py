@@ -59,6 +59,22 @@ def test_a_lost_connection_is_made_anew(database):
     s.close()
 
 
+def test_a_server_that_stops_and_comes_back(cluster, database):
+    s = shop(database)
+    decision = s.recommend("alice", 2, ITEMS)
+    s.digest()
+    cluster.stop()
+    try:
+        with pytest.raises(StoreUnavailable):
+            s.feedback(decision.id, 0)
+        assert s.recommend("bob", 2, ITEMS).items
+    finally:
+        cluster.start()
+    assert s.feedback(decision.id, 0) == "applied"
+    assert s.model().counters["learned"] == 1
+    s.close()
+
+
 def test_a_writer_whose_store_was_taken_over_can_write_nothing(database, monkeypatch):
     """The epoch alone fences: the old session is left alive here."""
     monkeypatch.setattr(PostgresStore, "_end_old_writers", lambda *_: None)

@@ -111,7 +111,7 @@ def test_a_database_that_is_no_database_falls_back_to_the_snapshot(tmp_path):
 
 # -- bits and bytes -------------------------------------------------------------------------------
 
-ONE = 1_000  # bit flips in the database and its log, each
+ONE = 800  # bit flips in the database and its log, each
 SEEDS = range(4)
 
 

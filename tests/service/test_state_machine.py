@@ -193,4 +193,4 @@ class Shop(RuleBasedStateMachine):
 
 
 TestShop = Shop.TestCase
-TestShop.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestShop.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -38,6 +39,7 @@ class Guard:
 
     def _key(self, scope: Scope) -> Key:
         if self._keys is None:
+            _check_neighbour(scope)
             return ANYONE
         now = time.monotonic()
         if now - self._looked > 1.0:
@@ -101,3 +103,15 @@ class Guard:
         if message["type"] == "http.disconnect":
             raise Problem(400, "malformed", "the client went away")
         return message
+
+
+_NEAR = re.compile(rb"(https?://)?(127(\.\d+){3}|localhost|\[::1\])(:\d+)?")
+
+
+def _check_neighbour(scope: Scope) -> None:
+    """Without keys, refuse what a page from elsewhere makes a browser send to this machine."""
+    for name, value in scope["headers"]:
+        if name in (b"origin", b"host") and not _NEAR.fullmatch(value):
+            raise Problem(
+                403, "forbidden", f"without keys, {name.decode()} must be this machine itself"
+            )
