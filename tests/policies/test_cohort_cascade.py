@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,14 +11,11 @@ from clubcascade.kernels import luck
 from clubcascade.policies._seeds import key_of
 from tests.reference.cohort_cascade import CohortCascade
 from tests.reference.problems import (
-    Problem,
-    Round,
     assert_near,
     busy_problem,
     examples,
     play,
     problems,
-    vectors,
 )
 
 NEAR_TIE = 1e-9

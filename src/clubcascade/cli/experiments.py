@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from clubcascade import experiment
+from clubcascade import experiment, report
 from clubcascade.cli.drawing import Drawing
 from clubcascade.cli.outcome import FAILED
 from clubcascade.cli.progress import experiment_bar
