@@ -12,7 +12,7 @@ from clubcascade import _command  # noqa: F401, I001 - the first of all: Ctrl-C 
 import importlib as _importlib
 import typing as _typing
 
-from clubcascade import click, datasets, environments, errors, theory
+from clubcascade import click, datasets, environments, errors, spanner, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
 from clubcascade.policies import POLICIES, load
 from clubcascade.policies.c3_ucb import C3UCB
@@ -63,6 +63,7 @@ __all__ = [
     "errors",
     "load",
     "simulate",
+    "spanner",
     "theory",
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
@@ -58,6 +59,19 @@ def choice(name: str, value: Any, options: Iterable[Any]) -> Any:
         listed = ", ".join(repr(option) for option in known)
         raise InvalidArgument(f"{name} must be one of {listed}, got {value!r}")
     return value
+
+
+def discounts(name: str, value: Any) -> tuple[float, ...] | None:
+    """Return position discounts: numbers in [0, 1] that never rise; None for none."""
+    if value is None:
+        return None
+    wanted = f"{name} must be numbers in [0, 1] that never rise, one per position"
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidArgument(f"{wanted}, got {value!r}")
+    result = tuple(number(f"{name}[{p}]", each, low=0, high=1) for p, each in enumerate(value))
+    if not result or any(later > earlier for earlier, later in pairwise(result)):
+        raise InvalidArgument(f"{wanted}, got {value!r}")
+    return result
 
 
 def list_length(k: Any, n_items: int) -> int:
