@@ -24,7 +24,7 @@ WITHIN = 1 / 1000
 """Variance of users' weights around their cohort's, in units of the noise."""
 BETWEEN = 1 / 8
 """Variance of cohorts' weights around everyone's, likewise."""
-WIDER = 2.0
+WIDER = 3.0
 """How much wider the centres are drawn than users around them: what they teach, all learn."""
 FIRST_NOISE = 0.15
 """Squared error of a prediction before there is any."""
@@ -51,7 +51,7 @@ class CohortCascade(CompiledPolicy):
     users
         Users known beforehand; others join at their first ``update``.
     explore
-        Width of the draws in standard deviations of the belief; twice that for cohorts.
+        Width of the draws in standard deviations of the belief; three times that for cohorts.
     reg
         Ridge constant of the cohorts' and everyone's weights.
     max_cohorts
