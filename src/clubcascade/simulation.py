@@ -100,7 +100,7 @@ def simulate(
     seed
         Seed of arrivals and clicks; the environment is reset to it.
     every
-        Record every n-th round; by default every round, or fewer beyond a million.
+        Record every n-th round and the last; by default every round, or fewer beyond a million.
     progress
         Called now and then with the number of rounds done.
 
@@ -131,14 +131,14 @@ class _Run:
 
     def __init__(self, policy: Policy, env: Environment, rounds: int, k: int, every: int) -> None:
         self.policy, self.env, self.rounds, self.k, self.every = policy, env, rounds, k, every
-        entries = rounds // every
+        entries = math.ceil(rounds / every)
         self.reward = np.zeros(entries)
         self.regret = np.zeros(entries)
         self.clusters = np.zeros(entries, np.int64)
         self.rand: npt.NDArray[np.float64] = np.full(entries, np.nan)
         self.sums = np.zeros(2)
         self.log = play.make_log(
-            np.array([every]), self.sums, self.reward, self.regret, self.clusters
+            np.array([every, rounds]), self.sums, self.reward, self.regret, self.clusters
         )
         self.compared = np.zeros(0, np.int64)
         self.index = math.nan
@@ -153,15 +153,19 @@ class _Run:
         )
 
     def play(self, progress: Callable[[int], None] | None) -> None:
-        """Play all rounds, in stretches between the checkpoints."""
-        stretch = max(1, math.ceil(self.rounds / CHECKPOINTS))
+        """Play all rounds, in stretches between the checkpoints, which are recorded rounds."""
+        stretch = math.ceil(self.rounds / CHECKPOINTS)
+        apart = self.every * math.ceil(stretch / self.every)
+        checkpoints = {*range(apart, self.rounds, apart), self.rounds}
         advance = self._advance_compiled() if self.compiled else self._advance_plain
-        for first in range(0, self.rounds, stretch):
-            last = min(first + stretch, self.rounds)
+        first = 0
+        for last in sorted(checkpoints.union(range(stretch, self.rounds, stretch))):
             advance(first, last)
-            self._compare_with_truth(last)
+            if last in checkpoints:
+                self._compare_with_truth(last)
             if progress is not None:
                 progress(last)
+            first = last
 
     def _advance_compiled(self) -> Callable[[int, int], None]:
         policy, env = self.policy, self.env
@@ -253,14 +257,13 @@ class _Run:
         return float(bool(feedback.clicks))
 
     def _count_clusters(self, t: int) -> int:
-        if (t + 1) % self.every:
+        if (t + 1) % self.every and t + 1 < self.rounds:
             return 0
         clusters = getattr(self.policy, "clusters", None)
         return 0 if clusters is None else len(clusters())
 
     def _compare_with_truth(self, done: int) -> None:
-        entry = done // self.every - 1
-        if self.truth is None or entry < 0:
+        if self.truth is None:
             return
         ours = np.full(len(self.truth), -1)
         if isinstance(self.policy, CompiledPolicy):
@@ -274,7 +277,7 @@ class _Run:
             met = ours >= 0
             self.index = adjusted_rand_index(ours[met], self.truth[met])
             self.compared = ours
-        self.rand[entry] = self.index
+        self.rand[(done - 1) // self.every] = self.index
 
     def numbers(self) -> Ints:
         """Return the policy's number of each user of the environment, -1 for strangers."""
@@ -285,7 +288,7 @@ class _Run:
         """Gather what was written down."""
         known = not np.isnan(self.regret).any()
         return Trace(
-            round=self.every * np.arange(1, len(self.reward) + 1),
+            round=np.minimum(self.every * np.arange(1, len(self.reward) + 1), self.rounds),
             reward=self.reward,
             regret=self.regret if known else None,
             n_clusters=self.clusters,

@@ -115,7 +115,8 @@ def _wrong_rows(
         value = matrix[row][~np.isfinite(matrix[row])][0]
         return InvalidItems(f"{name} must be finite, got {value} in row {row}")
     row = int(np.argmax(squares))
-    norm = float(np.linalg.norm(matrix[row]))
+    with np.errstate(over="ignore"):
+        norm = float(np.linalg.norm(matrix[row]))
     return InvalidItems(
         f"{name} must have rows of Euclidean norm at most 1, got norm {norm:.6g} in row {row}; "
         f"divide all items by one constant, for example by their largest norm: "

@@ -5,7 +5,7 @@ import pytest
 
 from clubcascade.checks import CLICK_MODEL_CHECKS, ENVIRONMENT_CHECKS
 from clubcascade.click import DCM, Cascade
-from clubcascade.environments import Matrix, Niche, Synthetic
+from clubcascade.environments import Matrix, Niche, Pool, Synthetic
 
 SIZES = {"n_users": 6, "n_clusters": 3, "n_items": 20, "n_features": 5, "seed": 3}
 ENVIRONMENTS = {
@@ -19,6 +19,9 @@ ENVIRONMENTS = {
     "niche": lambda: Niche(n_users=6, n_clusters=3, n_items=20, n_features=8, seed=3),
     "matrix": lambda: Matrix(np.random.default_rng(1).random((4, 7)), np.eye(7)),
     "replay": lambda: Matrix(np.random.default_rng(1).random((4, 7)) < 0.3, np.zeros((7, 2))),
+    "pool": lambda: Pool(
+        np.random.default_rng(1).random((20, 9)) < 0.3, n_users=8, n_items=7, history=5
+    ),
 }
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from clubcascade.cli.progress import progress_bar
+from clubcascade.cli.progress import experiment_bar, progress_bar
+from clubcascade.experiment import Step
 
 
 def test_the_bar_is_silent_where_stderr_is_no_terminal(capsys):
@@ -21,3 +22,21 @@ def test_the_bar_says_what_is_done_and_what_is_left(capsys, monkeypatch):
     assert shown.out == ""
     assert "figure: running" in shown.err and "left" in shown.err
     assert "2/6" in shown.err
+
+
+def test_one_bar_goes_by_the_effort_of_all_runs(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    with experiment_bar("") as move:
+        move(Step("yelp: tuning", 0, 1200, 0.0))
+        move(Step("yelp: running", 1000, 1200, 0.5))
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "yelp: running" in shown.err and "1,000/1,200" in shown.err and "left" in shown.err
+
+
+def test_the_bar_of_runs_is_silent_where_stderr_is_no_terminal(capsys):
+    with experiment_bar("") as move:
+        move(Step("yelp: running", 1, 2, 0.5))
+    assert capsys.readouterr() == ("", "")

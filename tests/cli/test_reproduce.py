@@ -7,16 +7,26 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from clubcascade.cli import reproduce
+from clubcascade import experiment
+from clubcascade.cli import experiments, reproduce
 from clubcascade.cli.app import app
 from clubcascade.experiment import RunReport, read_results
 from clubcascade.experiment.runner import Failure
 
-COMMAND = [sys.executable, "-m", "clubcascade", "reproduce", "--figure", "synthetic"]
+COMMAND = [sys.executable, "-m", "clubcascade", "reproduce", "--figure", "activity"]
 SHORT = ["--rounds", "40", "--seeds", "1", "--jobs", "2"]
+ACTIVITY = ["--figure", "activity", *SHORT]
+RUNS = 27
+
+
+@pytest.fixture(autouse=True)
+def no_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLUBCASCADE_DATA", str(tmp_path / "no data"))
 
 
 def call(*arguments: str):
@@ -29,27 +39,34 @@ def done(tmp_path_factory):
     run = subprocess.run(
         [*COMMAND, *SHORT], cwd=folder, capture_output=True, text=True, encoding="utf-8"
     )
-    return run, folder / "clubcascade-results" / "synthetic"
+    return run, folder / "clubcascade-results" / "activity"
 
 
 def test_it_writes_the_figure_and_the_numbers(done):
     run, folder = done
-    assert run.returncode == 0
+    assert run.returncode == 0, run.stderr
     names = {path.name for path in folder.iterdir()}
-    assert names == {
+    assert names >= {
         "cells",
         "config.toml",
-        "figure1_synthetic.png",
-        "figure1_synthetic.svg",
+        "figure.png",
+        "figure.svg",
         "provenance.json",
         "results.parquet",
         "summary.csv",
     }
     for name in names - {"cells"}:
-        assert f"wrote {Path('clubcascade-results', 'synthetic', name)}" in run.stdout
+        assert f"wrote {Path('clubcascade-results', 'activity', name)}" in run.stdout
     assert "regret after 40 rounds" in run.stdout
     assert "known clusters" in run.stdout
-    assert len(read_results(folder).experiment.panels) == 4
+    assert len(read_results(folder).experiment.panels) == 3
+
+
+def test_it_ends_with_the_report(done):
+    run, folder = done
+    page = folder.parent / "report.html"
+    assert run.stdout.splitlines()[-1] == f"wrote {Path('clubcascade-results', 'report.html')}"
+    assert "The paper&#x27;s claims" in page.read_text(encoding="utf-8")
 
 
 def test_it_is_silent_when_piped(done):
@@ -61,22 +78,78 @@ def test_it_is_silent_when_piped(done):
 def test_a_second_call_reuses_what_is_there(done):
     _, folder = done
     before = {path: path.stat().st_mtime_ns for path in (folder / "cells").iterdir()}
-    result = call(*SHORT, "--out", str(folder.parent))
+    result = call(*ACTIVITY, "--out", str(folder.parent))
     assert result.exit_code == 0
     assert {path: path.stat().st_mtime_ns for path in (folder / "cells").iterdir()} == before
 
 
 def test_an_unknown_figure_is_one_line_and_exit_2():
-    result = call("--figure", "sintetic")
+    result = call("--figure", "synthetic,sintetic")
     assert result.exit_code == 2
-    assert result.stderr == (
-        "clubcascade: unknown figure 'sintetic'; did you mean 'synthetic'? Known: all, synthetic\n"
+    assert result.stderr.startswith(
+        "clubcascade: unknown figure 'sintetic'; did you mean 'synthetic'? Known: activity, all, "
     )
+    assert result.stderr.count("\n") == 1
+
+
+def test_figures_are_chosen_by_name_or_by_group():
+    known = list(experiment.shipped())
+    paper = ["synthetic", "yelp", "movielens", "ctr", "multiple"]
+    assert reproduce.chosen("paper") == paper
+    assert reproduce.chosen("all")[:5] == paper and sorted(reproduce.chosen("all")) == known
+    assert reproduce.chosen("lists,paper") == ["lists", *paper]
+    assert len(known) == 12
+
+
+def test_a_figure_without_its_data_names_the_command(tmp_path):
+    result = call("--figure", "yelp", "--out", str(tmp_path / "out"))
+    assert result.exit_code == 2
+    assert "Run: clubcascade data yelp --path" in result.stderr
+    assert result.stderr.count("\n") == 1 and not (tmp_path / "out").exists()
+
+
+def make_pool(path: Path) -> str:
+    rng = np.random.default_rng(1)
+    np.savez(path, clicks=rng.random((1000, 1000)) < 0.01)
+    return str(path)
+
+
+def test_groups_run_without_what_has_no_data(tmp_path, monkeypatch):
+    """Half of the figure: one of its two data sets is here."""
+    asked = {}
+
+    def note(plans, **options):
+        asked.update(plans)
+
+    monkeypatch.setattr(reproduce, "carry_out", note)
+    pool = make_pool(tmp_path / "small.npz")
+    result = call("--figure", "paper", "--data", f"yelp={pool}", "--out", str(tmp_path))
+    assert result.exit_code == 0
+    assert result.stderr.startswith(
+        "clubcascade: without movielens, a part of ctr, a part of multiple: no data set 'movielens"
+    )
+    assert result.stderr.endswith("Run: clubcascade data movielens\n")
+    names = [path.name for path in asked]
+    assert names == ["synthetic", "yelp-small", "ctr-small", "multiple-small"]
+    ctr = asked[tmp_path / "ctr-small"]
+    assert [panel.title for panel in ctr.panels] == ["(a) small, most active"]
+    assert ctr.title.startswith("Clicks per round on small")
+
+
+def test_other_data_have_their_own_folder(tmp_path):
+    pool = make_pool(tmp_path / "small.npz")
+    few = ["--figure", "ctr", "--data", pool, "--rounds", "5", "--seeds", "1", "--quick"]
+    result = call(*few, "--out", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.stderr
+    results = read_results(tmp_path / "out" / "ctr-small")
+    titles = [panel.title for panel in results.experiment.panels]
+    assert titles == ["(a) small, most active", "(b) small, random draw"]
+    assert "clicks in 100 rounds after 5 rounds" in result.stdout
 
 
 def test_an_unusable_folder_is_one_line_and_exit_2(tmp_path):
     (tmp_path / "file").touch()
-    result = call("--out", str(tmp_path / "file"), *SHORT)
+    result = call("--out", str(tmp_path / "file"), *ACTIVITY)
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "file" in result.stderr and "Traceback" not in result.output
@@ -85,20 +158,23 @@ def test_an_unusable_folder_is_one_line_and_exit_2(tmp_path):
 def test_failed_runs_are_told_and_exit_1(done, monkeypatch):
     _, folder = done
     failures = tuple(Failure(f"cell {i}", "ValueError: no", "") for i in range(7))
-    report = RunReport(folder, (), 24, 0, failures)
+    report = RunReport(folder, (), RUNS, 0, failures)
     monkeypatch.setattr(
-        reproduce.experiment, "run_experiment", lambda *a, **k: report, raising=False
+        experiments.experiment,
+        "run_experiments",
+        lambda *a, **k: iter([(folder, report)]),
+        raising=False,
     )
-    result = call("--out", str(folder.parent))
+    result = call(*ACTIVITY, "--out", str(folder.parent))
     assert result.exit_code == 1
-    assert "clubcascade: 7 of 24 runs failed:" in result.stderr
+    assert f"clubcascade: 7 of {RUNS} runs failed:" in result.stderr
     assert "  cell 4: ValueError: no" in result.stderr
     assert "and 2 more, see failures.txt" in result.stderr
 
 
 def started(folder: Path, rounds: int) -> subprocess.Popen[str]:
     """Start a run and wait until it has written a cell."""
-    cells = folder / "synthetic" / "cells"
+    cells = folder / "activity" / "cells"
     before = len(list(cells.glob("*.npz")))
     run = subprocess.Popen(
         [*COMMAND, "--rounds", str(rounds), "--seeds", "1", "--out", str(folder)],
@@ -114,6 +190,14 @@ def started(folder: Path, rounds: int) -> subprocess.Popen[str]:
     return run
 
 
+def same(stopped: Path, whole: Path) -> None:
+    """All results are the same, but for the times that the runs took."""
+    for name in ("summary.csv", "config.toml", "figure.svg"):
+        assert (stopped / name).read_bytes() == (whole / name).read_bytes()
+    ours, theirs = (read_results(f).curves.drop(columns="seconds") for f in (stopped, whole))
+    pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="process groups")
 def test_ctrl_c_and_kill_can_be_continued_to_the_same_results(tmp_path):
@@ -123,16 +207,16 @@ def test_ctrl_c_and_kill_can_be_continued_to_the_same_results(tmp_path):
     _, errors = run.communicate(timeout=60)
     assert run.returncode == 130
     assert errors == "clubcascade: interrupted; the same command continues where it stopped\n"
-    cells = tmp_path / "stopped" / "synthetic" / "cells"
-    assert 0 < len(list(cells.glob("*.npz"))) < 24
+    cells = tmp_path / "stopped" / "activity" / "cells"
+    assert 0 < len(list(cells.glob("*.npz"))) < RUNS
 
     run = started(tmp_path / "stopped", rounds)
     run.kill()
     run.communicate(timeout=60)  # ends when the workers, who share the pipes, are gone too
+    assert len(list(cells.glob("*.npz"))) < RUNS
 
     for folder in ("stopped", "whole"):
-        result = call("--rounds", str(rounds), "--seeds", "1", "--out", str(tmp_path / folder))
+        arguments = ["--rounds", str(rounds), "--seeds", "1", "--out", str(tmp_path / folder)]
+        result = call("--figure", "activity", *arguments)
         assert result.exit_code == 0
-    for name in ("results.parquet", "summary.csv", "config.toml", "figure1_synthetic.svg"):
-        stopped, whole = (tmp_path / f / "synthetic" / name for f in ("stopped", "whole"))
-        assert stopped.read_bytes() == whole.read_bytes()
+    same(tmp_path / "stopped" / "activity", tmp_path / "whole" / "activity")

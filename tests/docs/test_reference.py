@@ -10,13 +10,23 @@ import typer
 import yaml
 
 import clubcascade
-from clubcascade import checks, click, environments, errors, theory
+from clubcascade import checks, click, datasets, environments, errors, theory
 from clubcascade.cli.app import app
 from clubcascade.policies import POLICIES
 from tests.docs.pages import DOCS, PAGES, ROOT, name_of, read
 
 REFERENCE = "\n".join(read(page) for page in sorted((DOCS / "reference").glob("*.md")))
-COMMANDS = typer.main.get_command(app).commands
+
+
+def commands(group, before=""):
+    """All commands by name, those of groups with the group's name before."""
+    for name, command in group.commands.items():
+        yield f"{before}{name}", command
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{before}{name} ")
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
 TABLE = read(DOCS / "explain" / "paper-to-code.md")
 
 
@@ -88,6 +98,7 @@ def test_every_option_is_in_the_reference(command, option):
     [
         *clubcascade.__all__,
         *environments.__all__,
+        *datasets.__all__,
         *click.__all__,
         *checks.__all__,
         *(f"environments.{name}" for name in environments.ENVIRONMENTS),
@@ -125,7 +136,7 @@ def test_every_name_in_a_page_exists(page):
 def test_every_file_in_a_page_exists(page):
     text = re.sub(r"^```.*?^```$", "", read(page), flags=re.MULTILINE | re.DOTALL)
     files = re.findall(r"`((?:src|tests|scripts|docs)/[\w./-]+)`", text)
-    rooms = "kernels|policies|graph|click|environments|experiment|report|cli|checks"
+    rooms = "kernels|policies|graph|click|datasets|environments|experiment|report|cli|checks"
     files += [f"src/clubcascade/{f}" for f in re.findall(rf"`((?:{rooms})/[\w/.]*)`", text)]
     for file in files:
         assert (ROOT / file).exists(), file

@@ -5,13 +5,15 @@ import errno
 import numpy as np
 import pytest
 
+from clubcascade.errors import ClubCascadeError
 from clubcascade.experiment.cell_files import (
     CURVES,
+    curves_of,
     path_of,
     remove_leftovers,
-    run_and_store,
+    run_packed,
+    store,
     stored,
-    thinned,
     written,
 )
 from clubcascade.experiment.cells import plan
@@ -24,14 +26,24 @@ def cell():
     return plan(tiny.experiment())[0]
 
 
+def keep(cell, folder):
+    store(cell, run_packed((cell, cell.key)), folder)
+
+
 def test_a_stored_run_is_read_back(cell, tmp_path):
     assert stored(cell, tmp_path) is None
-    seconds = run_and_store(cell, tmp_path)
-    assert seconds >= 0
-    curves = stored(cell, tmp_path)
-    assert set(curves) == set(CURVES)
-    assert curves["round"].tolist() == list(range(3, 61, 3))
+    keep(cell, tmp_path)
+    found = stored(cell, tmp_path)
+    assert set(found.curves) == set(CURVES)
+    assert found.curves["round"].tolist() == list(range(3, 61, 3))
+    assert found.seconds >= 0 and 0 < found.ceiling <= 1
+    assert found.origin["packages"]["clubcascade"] and found.origin["finished"]
     assert [file.name for file in tmp_path.iterdir()] == [f"{cell.key}.npz"]
+
+
+def test_a_worker_of_another_version_refuses(cell):
+    with pytest.raises(ClubCascadeError, match="another version of clubcascade"):
+        run_packed((cell, "another key"))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +57,7 @@ def test_a_stored_run_is_read_back(cell, tmp_path):
     ids=["empty", "cut short", "overwritten", "foreign"],
 )
 def test_a_damaged_file_counts_as_missing(cell, tmp_path, damage):
-    run_and_store(cell, tmp_path)
+    keep(cell, tmp_path)
     path = path_of(cell, tmp_path)
     path.write_bytes(damage(path.read_bytes()))
     assert stored(cell, tmp_path) is None
@@ -53,23 +65,21 @@ def test_a_damaged_file_counts_as_missing(cell, tmp_path, damage):
 
 def test_a_file_of_another_cell_or_format_counts_as_missing(cell, tmp_path):
     other = plan(tiny.experiment())[1]
-    run_and_store(other, tmp_path)
+    keep(other, tmp_path)
     path_of(other, tmp_path).rename(path_of(cell, tmp_path))
     assert stored(cell, tmp_path) is None
-    label = np.array(f'{{"format": 99, "key": "{cell.key}"}}')
+    rest = '"seconds": 1, "ceiling": 1, "origin": {}'
+    label = np.array(f'{{"format": 99, "key": "{cell.key}", {rest}}}')
     curves = dict.fromkeys(CURVES, np.array([60.0]))
     np.savez(path_of(cell, tmp_path), label=label, **curves)
     assert stored(cell, tmp_path) is None
 
 
-def test_a_run_is_thinned_to_its_points():
-    seldom = np.full(7, np.nan)
-    seldom[[0, 3, 6]] = 0.1, 0.4, 0.7
-    counts = np.arange(1, 8)
-    curves = thinned(Trace(counts, 1.0 * counts, None, counts, seldom, 0.0), every=2)
-    assert curves["round"].tolist() == curves["reward"].tolist() == [2, 4, 6, 7]
-    assert np.isnan(curves["regret"]).all()
-    np.testing.assert_array_equal(curves["rand_index"], [0.1, 0.4, np.nan, 0.7])
+def test_what_is_not_known_is_kept_as_nan():
+    counts = np.arange(1, 4)
+    curves = curves_of(Trace(counts, 1.0 * counts, None, counts, None, 0.0))
+    assert curves["reward"].tolist() == [1, 2, 3]
+    assert np.isnan(curves["regret"]).all() and np.isnan(curves["rand_index"]).all()
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from clubcascade.errors import InvalidConfig
-from clubcascade.experiment import cells
-from clubcascade.experiment.cells import Seeds, build, plan, run, warm_up
-from clubcascade.simulation import simulate
+from clubcascade.experiment.cells import Seeds, plan, trials
+from clubcascade.experiment.running import build
 from tests.experiment import tiny
 
 
@@ -32,6 +29,10 @@ def test_the_key_depends_on_what_the_result_depends_on():
         {"points": 5},
         {"panels": [tiny.panel(n_items=13)]},
         {"policies": [tiny.policy("club_cascade", users="all", alpha=0.4, beta=1.0)]},
+        {"panels": [tiny.panel() | {"rounds": 61}]},
+        {"panels": [tiny.panel() | {"k": 3}]},
+        {"panels": [tiny.panel(arrivals={"zipf": 1.0})]},
+        {"panels": [tiny.panel(click={"model": "dcm", "stop": 0.5})]},
     ):
         assert not keys(**changes) & first
 
@@ -49,51 +50,44 @@ def test_seeds_are_paired_across_policies_and_differ_across_seeds():
     assert Seeds.of(0) != Seeds.of(1)
 
 
-def test_named_values_come_from_the_environment():
-    club = tiny.policy("club_cascade", "CLUB", users="all", alpha=0.3, beta=1.0)
-    known = tiny.policy("known_clusters", "known", partition="true")
-    cells = plan(tiny.experiment(policies=[club, known], seeds=1))
-    policy, env = build(cells[0])
-    assert list(policy.users) == list(range(6))
-    assert policy.n_features == env.n_features == 4
-    policy, env = build(cells[1])
-    assert list(policy.partition) == list(env.partition)
+def test_the_key_depends_on_the_content_of_the_data_and_not_on_its_name():
+    def keys(name, **prints):
+        return [cell.key for cell in plan(tiny.experiment(panels=[tiny.pool(name)]), prints)]
+
+    assert keys("a", a="1") == keys("b", b="1")
+    assert not set(keys("a", a="1")) & set(keys("a", a="2"))
+    assert not set(keys("a", a="1")) & set(keys("a"))
 
 
-def test_a_policys_own_seed_is_derived_unless_given():
-    policies = [tiny.policy("random", "derived"), tiny.policy("random", "given", seed=5)]
-    cells = plan(tiny.experiment(policies=policies, seeds=[3]))
-    assert build(cells[0])[0].seed == Seeds.of(3).policy
-    assert build(cells[1])[0].seed == 5
+def test_a_panel_has_its_own_length_and_policies():
+    short = tiny.panel("short") | {"rounds": 7, "k": 3, "policies": ["random"]}
+    cells = plan(tiny.experiment(panels=[tiny.panel("long"), short], seeds=1))
+    assert [(cell.contender.label, cell.rounds, cell.k, cell.every) for cell in cells] == [
+        ("CLUB", 60, 2, 3),
+        ("random", 60, 2, 3),
+        ("random", 7, 3, 1),
+    ]
+    assert cells[2].effort < cells[1].effort
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"policies": [tiny.policy(beta=-1.0)]}, "policy 'C3-UCB': beta must be"),
-        ({"policies": [tiny.policy(reg="much")]}, "policy 'C3-UCB': reg must be"),
-        ({"panels": [tiny.panel("x", n_users=0)]}, "panel 'x': n_users must be"),
-        ({"panels": [tiny.panel("x", gap="wide")]}, "panel 'x': gap must be"),
-    ],
-)
-def test_a_wrong_parameter_is_named_before_anything_runs(changes, message):
-    with pytest.raises(InvalidConfig, match=message):
-        warm_up(plan(tiny.experiment(**changes)))
+def test_a_policy_to_be_tuned_runs_where_its_values_are_chosen():
+    tuned = tiny.tuned_content()
+    assert [cell.contender.label for cell in plan(tiny.parsed(tuned))] == ["random"] * 2
+    tuned["panels"][0]["tuned"] = {"CLUB": {"alpha": 0.2}}
+    cells = plan(tiny.parsed(tuned))
+    assert [cell.contender.label for cell in cells] == ["CLUB", "CLUB", "random", "random"]
+    assert cells[0].contender.parameters["alpha"] == 0.2
+    assert [trial.label for trial in trials(tiny.parsed(tuned))] == ["C3"] * 4
 
 
-def test_warming_up_plays_each_kind_of_run_once(monkeypatch):
-    played = []
-    monkeypatch.setattr(cells, "simulate", lambda *a, **k: played.append(simulate(*a, **k)))
-    warm_up(plan(tiny.experiment(rounds=100_000, seeds=3)))
-    assert len(played) == 2
-
-
-def test_warming_up_leaves_failing_runs_to_the_cells():
-    warm_up(plan(tiny.experiment(k=13)))
-
-
-def test_a_run_ends_at_the_last_round():
-    cell = plan(tiny.experiment(rounds=61))[0]
-    trace = run(cell)
-    assert trace.round[-1] == 61
-    assert len(trace.regret) == len(trace.round)
+def test_trials_are_crossed_by_panel_policy_point_and_seed():
+    found = trials(tiny.parsed(tiny.tuned_content()))
+    assert [(t.label, t.point, t.cell.seed) for t in found[:3]] == [
+        ("CLUB", {"alpha": 0.1}, 50),
+        ("CLUB", {"alpha": 0.1}, 51),
+        ("CLUB", {"alpha": 0.4}, 50),
+    ]
+    assert len(found) == 8
+    assert found[0].cell.rounds == 30
+    assert found[0].cell.name == "two clusters, CLUB, alpha=0.1, seed 50"
+    assert len({trial.cell.key for trial in found}) == 8

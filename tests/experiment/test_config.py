@@ -55,6 +55,9 @@ def test_a_policy_without_a_label_is_called_by_its_name():
         ({"quick": {"seed": 1}}, r"unknown key 'seed' in quick; did you mean 'seeds'\?"),
         ({"quick": {"rounds": 0}}, r"quick\.rounds must be a whole number >= 1, got 0"),
         ({"quick": 3}, r"quick must be a table, got 3"),
+        ({"measure": "regrets"}, r"measure must be one of .*'regrets'; did you mean 'regret'\?"),
+        ({"tune": {"seeds": 2}}, r"must come together, got the table alone"),
+        ({"tune": {"seed": 2}}, r"unknown key 'seed' in tune; did you mean 'seeds'\?"),
     ],
 )
 def test_a_wrong_key_or_value_is_named(changes, message):
@@ -83,6 +86,12 @@ def test_a_missing_key_is_named(key):
         ({"policy": "random", "parameters": 3}, r"policies\[0\]\.parameters must be a table"),
         (tiny.policy(beta=object()), r"policies\[0\]\.parameters\.beta must be a string, a number"),
         (tiny.policy(beta=[1, None]), r"policies\[0\]\.parameters\.beta\[1\] must be"),
+        (tiny.policy() | {"tune": {"beta": [1]}}, r"got 'C3-UCB' without a \[tune\] table"),
+        (tiny.policy() | {"tune": {"bta": [1]}}, r"unknown parameter 'bta' in policies\[0\]\.tune"),
+        (tiny.policy() | {"tune": {"beta": 1}}, r"tune\.beta must be a list of values, got 1"),
+        (tiny.policy() | {"sweep": {"beta": []}}, r"sweep\.beta must be a list of values"),
+        (tiny.policy() | {"sweep": {}}, r"sweep must be lists of values by parameter"),
+        (tiny.policy() | {"sweep": {"beta": [None]}}, r"sweep\.beta\[0\] must be a string"),
     ],
 )
 def test_a_wrong_policy_is_named(policy, message):
@@ -98,6 +107,12 @@ def test_a_wrong_policy_is_named(policy, message):
         ({"title": "x", "environment": "sintetic"}, r"did you mean 'synthetic'\?"),
         (tiny.panel(n_user=3), r"unknown parameter 'n_user'.*did you mean 'n_users'\?"),
         ({"title": "x", "environment": "synthetic"}, r"missing parameter 'n_users'"),
+        (tiny.panel() | {"rounds": 0}, r"panels\[0\]\.rounds must be a whole number >= 1"),
+        (tiny.panel() | {"k": "x"}, r"panels\[0\]\.k must be a whole number >= 1"),
+        (tiny.panel() | {"policies": []}, r"policies must be one or more distinct strings"),
+        (tiny.panel() | {"policies": ["CLUV"]}, r"panels\[0\]: unknown policy .*'CLUB'\?"),
+        (tiny.panel() | {"tuned": {"x": {}}}, r"panels\[0\]: unknown policy 'x'"),
+        (tiny.panel() | {"tuned": 3}, r"tuned must be a table of parameters by label"),
     ],
 )
 def test_a_wrong_panel_is_named(panel, message):
@@ -121,6 +136,48 @@ def test_quick_and_the_arguments_replace_rounds_and_seeds():
         parse(tiny.content(), quick=True)
     with pytest.raises(InvalidConfig, match="rounds must be a whole number >= 1, got 0"):
         parse(table, changes={"rounds": 0})
+
+
+def test_panels_have_their_own_length_unless_all_are_given_another():
+    table = tiny.content(panels=[tiny.panel() | {"rounds": 7, "k": 1}], quick={"rounds": 10})
+    for changes, rounds in (({}, 7), ({"quick": True}, 10), ({"changes": {"rounds": 5}}, 5)):
+        experiment = parse(table, **changes)
+        assert experiment.rounds_of(experiment.panels[0]) == rounds
+        assert experiment.k_of(experiment.panels[0]) == 1
+    assert parse(table, changes={"seeds": 1}).panels[0].rounds == 7
+
+
+def test_a_sweep_is_a_line_for_every_point():
+    sweep = tiny.policy("c3_ucb", "C3") | {"sweep": {"beta": [0.1, 1], "reg": [2.0]}}
+    lines = tiny.experiment(policies=[sweep]).policies
+    assert [line.label for line in lines] == ["C3, beta=0.1, reg=2.0", "C3, beta=1, reg=2.0"]
+    assert [line.parameters["beta"] for line in lines] == [0.1, 1]
+
+
+def test_tuning_is_fair():
+    table = tiny.tuned_content()
+    table["policies"][0]["tune"] = {"alpha": [1.0]}
+    with pytest.raises(InvalidConfig, match="same number of grid points, got 1 of 'CLUB', 2 of"):
+        parse(table)
+    table = tiny.tuned_content() | {"seeds": [50, 3]}
+    with pytest.raises(InvalidConfig, match="must not be seeds of the experiment, got 50 in both"):
+        parse(table)
+
+
+def test_tuning_has_its_own_seeds_and_length():
+    table = tiny.tuned_content() | {"tune": {"seeds": 2}}
+    experiment = parse(table)
+    assert not set(experiment.tune.seeds) & set(range(10_000)) and experiment.tune.rounds is None
+    table["quick"] = {"rounds": 10, "tune": {"seeds": [9], "rounds": 5}}
+    assert parse(table) == experiment
+    quick = parse(table, quick=True).tune
+    assert (quick.seeds, quick.rounds) == ((9,), 5)
+    table["quick"] = {"tune": {"rounds": 5}}
+    quick = parse(table, quick=True).tune
+    assert (quick.seeds, quick.rounds) == (experiment.tune.seeds, 5)
+    table["quick"] = {"tune": {"round": 5}}
+    with pytest.raises(InvalidConfig, match=r"unknown key 'round' in quick\.tune"):
+        parse(table, quick=True)
 
 
 def test_a_file_that_is_not_toml_is_named(tmp_path: Path):

@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 
+import numpy as np
 import pytest
 
 from clubcascade.experiment.pool import THREADS, WorkerDied, Workers, cores
@@ -76,9 +78,30 @@ def test_an_interrupted_run_does_not_wait_for_its_tasks():
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt), Workers(wait_long, jobs=1) as workers:
         workers.first(threads, 0)
-        workers._submit(0)
+        workers._workers[0].submit(partial(wait_long, 0))
         raise KeyboardInterrupt
     assert time.monotonic() - start < 30
+
+
+def grab(gigabytes: float) -> int:
+    block = np.ones(int(gigabytes * 2**27))
+    return os.getpid() if block[-1] == 1.0 else 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory")
+def test_a_task_that_wants_too_much_memory_fails_alone():
+    with Workers(grab, jobs=1, memory=2 << 30) as workers:
+        outcomes = dict(workers.outcomes([0.01, 8, 0.02]))
+    assert isinstance(outcomes.pop(8), MemoryError)
+    assert all(outcomes.values())
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks of memory")
+def test_a_worker_that_has_grown_large_is_replaced():
+    with Workers(grab, jobs=1, memory=2 << 30) as workers:
+        small = [pid for _, pid in workers.outcomes([0.01, 0.02])]
+        large = [pid for _, pid in workers.outcomes([1.1, 0.03])]
+    assert small[0] == small[1] == large[0] != large[1]
 
 
 def test_there_is_a_core():

@@ -1,31 +1,52 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from clubcascade.errors import InvalidArgument
-from clubcascade.experiment.cell_files import run_and_store
+from clubcascade.experiment.cell_files import run_packed, store, stored
 from clubcascade.experiment.cells import plan
-from clubcascade.experiment.results import gather, read_results, summarise, write_results
+from clubcascade.experiment.results import COLUMNS, gather, read_results, summarise, write_results
 from tests.experiment import tiny
 
 
-def test_results_are_gathered_in_the_order_of_the_cells(tmp_path):
-    cells = plan(tiny.experiment())
+def found(cells, folder):
     for cell in reversed(cells):
-        run_and_store(cell, tmp_path)
-    frame = gather(cells, tmp_path)
+        store(cell, run_packed((cell, cell.key)), folder)
+    return [(cell, stored(cell, folder)) for cell in cells]
+
+
+def test_results_are_gathered_in_the_order_of_the_cells(tmp_path):
+    frame = gather(found(plan(tiny.experiment()), tmp_path))
+    assert tuple(frame.columns) == COLUMNS
     assert frame.drop_duplicates(["policy", "seed"])["seed"].tolist() == [0, 1, 0, 1]
     assert frame["policy"].iloc[0] == "CLUB"
+    assert frame.groupby(["panel", "seed"])["ceiling"].nunique().tolist() == [1, 1]
+    assert (frame["seconds"] > 0).all()
 
 
 def test_no_results_are_an_empty_table(tmp_path):
     experiment = tiny.experiment()
-    frame = gather(plan(experiment), tmp_path)
-    assert frame.empty and "regret" in frame.columns
-    write_results(experiment, frame, tmp_path)
+    assert tuple(gather([]).columns) == COLUMNS
+    write_results(experiment, [], tmp_path)
     assert read_results(tmp_path).curves.empty
+
+
+def test_the_parquet_file_carries_configuration_and_provenance(tmp_path):
+    experiment = tiny.experiment()
+    write_results(experiment, found(plan(experiment), tmp_path), tmp_path)
+    about = pq.read_schema(tmp_path / "results.parquet").metadata
+    assert about[b"clubcascade.config"].decode() == (tmp_path / "config.toml").read_text()
+    origin = json.loads(about[b"clubcascade.provenance"])
+    assert origin == read_results(tmp_path).provenance
+    assert origin["seeds"] == [0, 1] and origin["runs"]["count"] == 4
+    (maker,) = origin["runs"]["made_by"]
+    for key in ("commit", "sources", "python", "packages", "platform", "processor", "cores"):
+        assert key in maker and key in origin
 
 
 def test_one_run_has_no_interval():

@@ -24,6 +24,16 @@ def test_a_written_experiment_is_read_back():
     assert parse(tomllib.loads(experiment_text(experiment))) == experiment
 
 
+def test_a_written_experiment_keeps_what_panels_and_tuning_say():
+    table = tiny.tuned_content()
+    table["panels"][0] |= {"rounds": 40, "k": 1, "policies": ["C3"], "tuned": {"C3": {"beta": 2.0}}}
+    table["measure"] = "ctr"
+    experiment = parse(table)
+    text = experiment_text(experiment)
+    assert parse(tomllib.loads(text)) == experiment
+    assert "tuned = {C3 = {beta = 2.0}}" in text
+
+
 def test_shipped_experiments_are_read_back():
     for name in shipped():
         experiment = read_experiment(name, quick=True)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from clubcascade.experiment.config import Experiment, parse
+from clubcascade.experiment.config import parse
+from clubcascade.experiment.spec import Experiment
 
 
 def panel(title: str = "two clusters", **changes: Any) -> dict[str, Any]:
     parameters = {"n_users": 6, "n_clusters": 2, "n_items": 12, "n_features": 4, "gap": 0.5}
     return {"title": title, "environment": "synthetic", "parameters": parameters | changes}
+
+
+def pool(clicks: str, title: str = "pool", **changes: Any) -> dict[str, Any]:
+    parameters = {"clicks": clicks, "n_users": 6, "n_items": 12, "n_features": 4, "history": 5}
+    return {"title": title, "environment": "pool", "parameters": parameters | changes}
 
 
 def policy(name: str = "c3_ucb", label: str = "C3-UCB", **parameters: Any) -> dict[str, Any]:
@@ -30,6 +36,23 @@ def content(**changes: Any) -> dict[str, Any]:
         ],
     }
     return table | changes
+
+
+def tuned_content() -> dict[str, Any]:
+    """Two policies to be tuned, two points each, on two seeds of their own, and one that is not."""
+    club = policy("club_cascade", "CLUB", users="all", beta=1.0)
+    return content(
+        tune={"seeds": [50, 51], "rounds": 30},
+        policies=[
+            club | {"tune": {"alpha": [0.1, 0.4]}},
+            policy("c3_ucb", "C3") | {"tune": {"beta": [0.1, 1.0]}},
+            policy("random", "random"),
+        ],
+    )
+
+
+def parsed(table: dict[str, Any]) -> Experiment:
+    return parse(table)
 
 
 def experiment(**changes: Any) -> Experiment:

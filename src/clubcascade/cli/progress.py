@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -14,6 +15,9 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+if TYPE_CHECKING:
+    from clubcascade.experiment import Step
 
 
 @contextmanager
@@ -43,6 +47,39 @@ def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
                 description=f"{title}: {what}",
                 completed=done - reused,
                 total=total - reused,
+                visible=True,
+            )
+
+        yield move
+
+
+@contextmanager
+def experiment_bar(title: str) -> Iterator[Callable[[Step], None]]:
+    """Show one bar for all runs of a call; the callable moves it.
+
+    The bar and the time left go by the effort of the runs, the numbers beside them count the runs.
+    """
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[runs]} runs,"),
+        TimeElapsedColumn(),
+        TextColumn("so far,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(
+        *columns, console=console, disable=not console.is_terminal, speed_estimate_period=300
+    ) as bar:
+        task = bar.add_task(title, total=1.0, visible=False, runs="")
+
+        def move(step: Step) -> None:
+            bar.update(
+                task,
+                description=f"{title}{step.what}",
+                completed=step.share,
+                runs=f"{step.done:,}/{step.total:,}",
                 visible=True,
             )
 

@@ -6,78 +6,95 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from clubcascade import experiment, report
-from clubcascade.cli.outcome import FAILED, told
-from clubcascade.cli.progress import progress_bar
-from clubcascade.cli.tables import final_regrets
+from clubcascade import experiment
+from clubcascade.cli.experiments import (
+    Data,
+    Engine,
+    Jobs,
+    Quick,
+    RayAddress,
+    Rounds,
+    Seeds,
+    carry_out,
+    data_changes,
+)
+from clubcascade.cli.outcome import told
 from clubcascade.errors import unknown_name
 
 OUT = Path("clubcascade-results")
-SHOWN_FAILURES = 5
-PIPED = 120
-"""Columns of a table where the output is no terminal."""
+GROUPS = ("all", "paper")
 
 
 def reproduce(
     figure: Annotated[
-        str, typer.Option(help="Which figure: synthetic, or all that need no download.")
+        str,
+        typer.Option(help="Which figures, with commas between: paper, all, or names."),
     ] = "all",
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer rounds and seeds: a first look.")
-    ] = False,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of every run.")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Runs of every policy.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Runs at the same time; by default one per core.")
-    ] = None,
+    quick: Quick = False,
+    rounds: Rounds = None,
+    seeds: Seeds = None,
+    data: Data = None,
+    jobs: Jobs = None,
+    engine: Engine = "process",
+    ray_address: RayAddress = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = OUT,
 ) -> None:
-    """Draw the figures of the paper.
+    """Draw the figures of the paper, and some more.
 
     Each figure gets a folder: pictures (PNG and SVG), numbers (Parquet, CSV)
-    and the configuration that made them. If a run was stopped, the same command
-    continues it.
+    and the configuration that made them; report.html shows it all. Figures
+    whose data are not on this machine are left out, with the command that brings
+    them. If a run was stopped, the same command continues it.
     """
     with told(continues=True):
-        known = experiment.shipped()
-        if figure != "all" and figure not in known:
-            raise unknown_name("figure", figure, [*known, "all"])
-        chosen = list(known) if figure == "all" else [figure]
-        plans = {
-            name: experiment.read_experiment(name, quick=quick, rounds=rounds, seeds=seeds)
-            for name in chosen
-        }
-        whole = [draw(name, plan, out / name, jobs) for name, plan in plans.items()]
-    if not all(whole):
-        raise typer.Exit(FAILED)
+        changes = data_changes(data)
+        plans: dict[Path, experiment.Experiment] = {}
+        left_out: dict[str, list[str]] = {}
+        for name in chosen(figure):
+            whole = experiment.read_experiment(
+                name, quick=quick, rounds=rounds, seeds=seeds, data=changes
+            )
+            plan, missing = experiment.runnable(whole)
+            if plan is None and name in figure.split(","):
+                raise missing[0]
+            for error in missing:
+                what = name if plan is None else f"a part of {name}"
+                left_out.setdefault(str(error), []).append(what)
+            if plan is not None:
+                plans[out / folder_of(name, whole, changes)] = plan
+        for message, names in left_out.items():
+            typer.echo(f"clubcascade: without {', '.join(names)}: {message}", err=True)
+        beside = [cells.parent for cells in sorted(out.glob("*/cells"))]
+        carry_out(
+            plans,
+            beside=beside,
+            jobs=jobs,
+            engine=engine,
+            ray_address=ray_address,
+            page_of=out,
+        )
 
 
-def draw(name: str, plan: experiment.Experiment, folder: Path, jobs: int | None) -> bool:
-    """Run one experiment, draw its figure, say what there is; return whether all runs worked."""
-    with progress_bar(name) as progress:
-        done = experiment.run_experiment(plan, folder, jobs=jobs, progress=progress)
-        progress("drawing", done.cells, done.cells)
-        pictures = report.save_figures(folder) if len(done.failures) < done.cells else []
-        progress("done", done.cells, done.cells)
-    console = Console(highlight=False)
-    console = console if console.is_terminal else Console(highlight=False, width=PIPED)
-    results = experiment.read_results(folder)
-    if not results.curves.empty:
-        console.print(final_regrets(results))
-    for path in [*pictures, *done.files]:
-        typer.echo(f"wrote {path}")
-    if done.failures:
-        say_failures(done)
-    return not done.failures
+def chosen(figure: str) -> list[str]:
+    """Return the names of the figures that were asked for, those of the paper first."""
+    known = ordered()
+    paper = [name for name, number in known.items() if number is not None]
+    names: dict[str, None] = {}
+    for word in figure.split(","):
+        if word not in known and word not in GROUPS:
+            raise unknown_name("figure", word, [*known, *GROUPS])
+        names |= dict.fromkeys({"all": list(known), "paper": paper}.get(word, [word]))
+    return list(names)
 
 
-def say_failures(done: experiment.RunReport) -> None:
-    """Say on stderr which runs failed."""
-    count = len(done.failures)
-    typer.echo(f"clubcascade: {count} of {done.cells} runs failed:", err=True)
-    for failure in done.failures[:SHOWN_FAILURES]:
-        typer.echo(f"  {failure.cell}: {failure.error}", err=True)
-    if count > SHOWN_FAILURES:
-        typer.echo(f"  and {count - SHOWN_FAILURES} more, see failures.txt", err=True)
+def ordered() -> dict[str, int | None]:
+    """Return the shipped figures and their numbers in the paper, in its order, then the others."""
+    numbers = {name: experiment.read_experiment(name).figure for name in experiment.shipped()}
+    return dict(sorted(numbers.items(), key=lambda item: (item[1] is None, item[1] or 0, item[0])))
+
+
+def folder_of(name: str, plan: experiment.Experiment, changes: dict[str, str]) -> str:
+    """Return the name of a figure's folder: with other data than its own, theirs is in it."""
+    names = experiment.data_names(plan, changes.values())
+    return "-".join([name, *names])

@@ -9,13 +9,28 @@ from rich.table import Table
 
 from clubcascade import experiment
 
+COLUMNS = {
+    "regret": ("regret", "regret"),
+    "reward": ("reward", "clicks in 100 rounds"),
+    "missed": ("reward", "clicks in 100 rounds"),
+    "ctr": ("reward", "clicks in 100 rounds"),
+    "rand_index": ("rand_index", "adjusted Rand index"),
+    "n_clusters": ("n_clusters", "clusters"),
+}
+"""The column of the summary, and its name, by what the panels show."""
 
-def final_regrets(results: experiment.Results) -> Table:
-    """Return the regret of every policy (rows) on every panel (columns) after the last round."""
+DIGITS = {"reward": 1, "rand_index": 2}
+
+
+def final_values(results: experiment.Results) -> Table:
+    """Return what every policy (rows) reached on every panel (columns) after the last round."""
     plan = results.experiment
+    column, name = COLUMNS[plan.measure]
     runs = f"{len(plan.seeds)} run{'s' if len(plan.seeds) > 1 else ''}"
+    lengths = {plan.rounds_of(panel) for panel in plan.panels}
+    after = f"{lengths.pop():,} rounds" if len(lengths) == 1 else "the last round"
     table = Table(
-        title=f"{plan.title}\nregret after {plan.rounds:,} rounds, mean of {runs} ± 95%",
+        title=f"{plan.title}\n{name} after {after}, mean of {runs} ± 95%",
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
@@ -24,23 +39,31 @@ def final_regrets(results: experiment.Results) -> Table:
     table.add_column("", min_width=longest)
     for panel in plan.panels:
         table.add_column(panel.title, justify="right")
-    summary = experiment.summarise(results.curves).set_index(["panel", "policy"])
-    cells = {
-        key: figure(float(row["regret_mean"]), float(row["regret_high"]))
-        for key, row in summary.iterrows()
-    }
+    cells = {}
+    for row in experiment.summarise(results.curves).to_dict("records"):
+        scale = 100 / row["round"] if column == "reward" else 1.0
+        mean, high = (scale * float(row[f"{column}_{end}"]) for end in ("mean", "high"))
+        text = figure(mean, high, digits=DIGITS.get(column, 0))
+        cells[row["panel"], row["policy"]] = text
     for contender in plan.policies:
-        values = [cells.get((panel.title, contender.label), "failed") for panel in plan.panels]
+        values = []
+        for panel in plan.panels:
+            runs_here = contender in plan.policies_of(panel)
+            values.append(cells.get((panel.title, contender.label), "failed" if runs_here else ""))
         table.add_row(contender.label, *values)
     return table
 
 
-def figure(mean: float, high: float) -> str:
+def figure(mean: float, high: float, digits: int = 0) -> str:
     """Write a mean and half of its interval.
 
     >>> figure(2468.3, 2500.1), figure(12.0, float("nan")), figure(float("nan"), float("nan"))
     ('2,468±32', '12', 'unknown')
+    >>> figure(91.46, 91.84, digits=1)
+    '91.5±0.4'
     """
     if math.isnan(mean):
         return "unknown"
-    return f"{mean:,.0f}" if math.isnan(high) else f"{mean:,.0f}±{high - mean:,.0f}"
+    if math.isnan(high):
+        return f"{mean:,.{digits}f}"
+    return f"{mean:,.{digits}f}±{high - mean:,.{digits}f}"

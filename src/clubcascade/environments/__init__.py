@@ -7,10 +7,16 @@ from typing import Any
 from clubcascade.environments.matrix import Matrix
 from clubcascade.environments.niche import Niche
 from clubcascade.environments.oracle import Oracle
+from clubcascade.environments.pool import Pool
 from clubcascade.environments.synthetic import Synthetic
 from clubcascade.environments.table import Table
 
-ENVIRONMENTS: dict[str, type[Any]] = {"synthetic": Synthetic, "matrix": Matrix, "niche": Niche}
+ENVIRONMENTS: dict[str, type[Any]] = {
+    "synthetic": Synthetic,
+    "matrix": Matrix,
+    "pool": Pool,
+    "niche": Niche,
+}
 """Every environment by its name."""
 
-__all__ = ["ENVIRONMENTS", "Matrix", "Niche", "Oracle", "Synthetic", "Table"]
+__all__ = ["ENVIRONMENTS", "Matrix", "Niche", "Oracle", "Pool", "Synthetic", "Table"]

@@ -14,18 +14,24 @@ from typing import TYPE_CHECKING
 from clubcascade.experiment.lazy import doors
 
 if TYPE_CHECKING:
-    from clubcascade.experiment.config import Experiment, read_experiment, shipped
+    from clubcascade.experiment.config import read_experiment, shipped
+    from clubcascade.experiment.data import data_names, runnable
     from clubcascade.experiment.results import Results, read_results, summarise
-    from clubcascade.experiment.runner import COMPILING, RunReport, run_experiment
+    from clubcascade.experiment.runner import RunReport, run_experiment, run_experiments
+    from clubcascade.experiment.spec import Experiment
+    from clubcascade.experiment.tally import Step
 
 __all__ = [
-    "COMPILING",
     "Experiment",
     "Results",
     "RunReport",
+    "Step",
+    "data_names",
     "read_experiment",
     "read_results",
     "run_experiment",
+    "run_experiments",
+    "runnable",
     "shipped",
     "summarise",
 ]
@@ -33,13 +39,16 @@ __all__ = [
 __getattr__ = doors(
     __name__,
     {
-        "COMPILING": "runner",
-        "Experiment": "config",
+        "Experiment": "spec",
         "Results": "results",
         "RunReport": "runner",
+        "Step": "tally",
+        "data_names": "data",
         "read_experiment": "config",
         "read_results": "results",
         "run_experiment": "runner",
+        "run_experiments": "runner",
+        "runnable": "data",
         "shipped": "config",
         "summarise": "results",
     },

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from clubcascade.experiment.cells import RESULTS_FORMAT, Cell, run
+from clubcascade.errors import ClubCascadeError
+from clubcascade.experiment.cells import RESULTS_FORMAT, Cell
+from clubcascade.experiment.provenance import origin
+from clubcascade.experiment.running import run
 from clubcascade.simulation import Trace
 
 CURVES = ("round", "reward", "regret", "n_clusters", "rand_index")
@@ -21,46 +25,63 @@ CURVES = ("round", "reward", "regret", "n_clusters", "rand_index")
 Curves = dict[str, npt.NDArray[Any]]
 
 
+class Stored(NamedTuple):
+    """What the file of a cell holds.
+
+    ``seconds`` is the wall time of the run; ``ceiling`` the share of rounds with a click under the
+    best lists, NaN where it is unknown; ``origin`` the software, the machine and the time.
+    """
+
+    curves: Curves
+    seconds: float
+    ceiling: float
+    origin: dict[str, Any]
+
+
 def path_of(cell: Cell, folder: Path) -> Path:
     """Give the place of a cell's file."""
     return folder / f"{cell.key}.npz"
 
 
-def run_and_store(cell: Cell, folder: Path) -> float:
-    """Run a cell, write its file, and return the seconds that the run took."""
-    trace = run(cell)
+def run_packed(task: tuple[Cell, str]) -> bytes:
+    """Run a cell and return the content of its file: what workers do.
+
+    The key that comes with the cell says which sources its owner has; a worker of another version
+    refuses it.
+    """
+    cell, key = task
+    if cell.key != key:
+        raise ClubCascadeError("this worker has another version of clubcascade than its owner")
+    outcome = run(cell)
     label = {
         "format": RESULTS_FORMAT,
-        "key": cell.key,
+        "key": key,
         "cell": cell.name,
-        "seconds": trace.seconds,
+        "seconds": outcome.trace.seconds,
+        "ceiling": outcome.ceiling,
+        "origin": origin(),
     }
-    arrays: dict[str, Any] = thinned(trace, cell.every)
+    file = io.BytesIO()
+    arrays: dict[str, Any] = curves_of(outcome.trace)
+    np.savez_compressed(file, label=np.array(json.dumps(label)), **arrays)
+    return file.getvalue()
+
+
+def curves_of(trace: Trace) -> Curves:
+    """Return what is kept of a run."""
+    unknown = np.full(len(trace.round), np.nan)
+    curves = {name: getattr(trace, name) for name in CURVES}
+    return {name: unknown if curve is None else curve for name, curve in curves.items()}
+
+
+def store(cell: Cell, content: bytes, folder: Path) -> None:
+    """Write the file of a cell."""
     with written(path_of(cell, folder)) as file:
-        np.savez_compressed(file, label=np.array(json.dumps(label)), **arrays)
-    return trace.seconds
+        file.write(content)
 
 
-def thinned(trace: Trace, every: int) -> Curves:
-    """Keep every n-th round and the last; of values measured now and then, the latest."""
-    rounds = trace.round
-    kept = np.flatnonzero((rounds % every == 0) | (rounds == rounds[-1]))
-    unknown = np.full(len(rounds), np.nan)
-    curves = {}
-    for name in CURVES:
-        curve = getattr(trace, name)
-        curve = unknown if curve is None else curve
-        curves[name] = curve[kept]
-        if np.isnan(curve).any():
-            for i, (first, last) in enumerate(zip([-1, *kept], kept, strict=False)):
-                between = curve[first + 1 : last + 1]
-                measured = between[~np.isnan(between)]
-                curves[name][i] = measured[-1] if len(measured) else np.nan
-    return curves
-
-
-def stored(cell: Cell, folder: Path) -> Curves | None:
-    """Return the curves of a cell, or None if it has no whole file of this format."""
+def stored(cell: Cell, folder: Path) -> Stored | None:
+    """Return what the file of a cell holds, or None if it has no whole file of this format."""
     try:
         with (
             path_of(cell, folder).open("rb") as opened,
@@ -68,12 +89,13 @@ def stored(cell: Cell, folder: Path) -> Curves | None:
         ):
             label = json.loads(str(file["label"]))
             curves = {name: file[name] for name in CURVES}
+            extra = float(label["seconds"]), float(label["ceiling"]), dict(label["origin"])
     except Exception:
         return None  # missing, cut short or foreign: whatever it is, the cell is run again
     lengths = {len(curve) for curve in curves.values()}
     whole = len(lengths) == 1 and 0 not in lengths and curves["round"][-1] == cell.rounds
     known = label.get("format") == RESULTS_FORMAT and label.get("key") == cell.key
-    return curves if whole and known else None
+    return Stored(curves, *extra) if whole and known else None
 
 
 @contextmanager

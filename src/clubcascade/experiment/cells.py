@@ -1,29 +1,21 @@
-"""One cell = one policy on one environment with one seed: what it is called, and how it runs."""
+"""One cell = one policy on one environment with one seed: which there are, and their names."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from clubcascade.core import Environment, Policy
-from clubcascade.environments import ENVIRONMENTS
-from clubcascade.errors import ClubCascadeError, InvalidConfig
-from clubcascade.experiment.config import Contender, Experiment, Panel
-from clubcascade.experiment.parameters import accepted
 from clubcascade.experiment.sources import sources
-from clubcascade.policies import POLICIES
-from clubcascade.simulation import Trace, simulate
+from clubcascade.experiment.spec import Contender, Experiment, Panel
 
-RESULTS_FORMAT = 1
+RESULTS_FORMAT = 2
 """Number of the format of the result files."""
-
-WARMING_ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +28,48 @@ class Cell:
     rounds: int
     k: int
     every: int
+    data: str | None = None
+    """Fingerprint of the panel's data set, if it has one."""
+    trial: str = ""
+    """What is tried, where this is a run for tuning."""
 
     @property
     def name(self) -> str:
         """What people call the cell."""
-        return f"{self.panel.title}, {self.contender.label}, seed {self.seed}"
+        parts = [self.panel.title, self.contender.label, self.trial, f"seed {self.seed}"]
+        return ", ".join(part for part in parts if part)
+
+    @property
+    def world(self) -> str:
+        """All that the environment depends on, as text."""
+        parameters = self.panel.parameters
+        if self.data is not None:
+            parameters = {**parameters, "clicks": self.data}
+        return json.dumps([self.panel.environment, parameters, self.seed], sort_keys=True)
 
     @property
     def key(self) -> str:
         """What the cell's file is called: a hash of all that the result depends on.
 
-        Titles and labels are not part of it; the format, the version and the sources are, so that
-        a changed algorithm never passes off an old result as its own.
+        Titles, labels and the names of data sets are not part of it; the content of data sets, the
+        format, the version and the sources are, so that a changed algorithm never passes off an
+        old result as its own.
         """
         content = {
             "format": RESULTS_FORMAT,
             "version": version("clubcascade"),
             "sources": sources(),
-            "environment": [self.panel.environment, self.panel.parameters],
+            "world": self.world,
             "policy": [self.contender.policy, self.contender.parameters],
-            "run": [self.seed, self.rounds, self.k, self.every],
+            "run": [self.rounds, self.k, self.every],
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+    @property
+    def effort(self) -> float:
+        """Roughly how long the cell takes, compared with others."""
+        items = self.panel.parameters.get("n_items", 0)
+        return self.rounds * (1.0 + (items if isinstance(items, int) else 0) / 500.0)
 
 
 class Seeds(NamedTuple):
@@ -77,88 +89,71 @@ class Seeds(NamedTuple):
         return cls(*(int(word) for word in np.random.SeedSequence(seed).generate_state(3)))
 
 
-def plan(experiment: Experiment) -> list[Cell]:
-    """List the cells: by panel, then policy, then seed."""
-    return [
-        Cell(panel, contender, seed, experiment.rounds, experiment.k, experiment.every)
-        for panel in experiment.panels
-        for contender in experiment.policies
-        for seed in experiment.seeds
-    ]
+def plan(experiment: Experiment, data: Mapping[str, str] | None = None) -> list[Cell]:
+    """List the cells: by panel, then policy, then seed.
 
+    Policies that are to be tuned are left out of panels where that has not been done yet.
 
-def build(cell: Cell) -> tuple[Policy, Environment]:
-    """Make the environment and the policy of a cell; a wrong parameter is an InvalidConfig."""
-    seeds = Seeds.of(cell.seed)
-    env = _make(
-        f"panel {cell.panel.title!r}",
-        ENVIRONMENTS[cell.panel.environment],
-        cell.panel.parameters,
-        {"seed": seeds.world},
-    )
-    where = f"policy {cell.contender.label!r}"
-    policy = _make(
-        where,
-        POLICIES[cell.contender.policy],
-        _named_values(where, cell.contender.parameters, env),
-        {"seed": seeds.policy, "n_features": env.n_features},
-    )
-    return policy, env
-
-
-def run(cell: Cell) -> Trace:
-    """Run a cell; it is recorded at least every ``every`` rounds, and at the last."""
-    policy, env = build(cell)
-    luck = Seeds.of(cell.seed).luck
-    every = recorded(cell.rounds, cell.every)
-    return simulate(policy, env, rounds=cell.rounds, k=cell.k, seed=luck, every=every)
-
-
-def recorded(rounds: int, every: int) -> int:
-    """Return the largest step up to ``every`` that ends at the last of ``rounds``.
-
-    >>> recorded(100_000, 500), recorded(1_000, 30), recorded(997, 30)
-    (500, 25, 1)
+    Parameters
+    ----------
+    experiment
+        What is to be run.
+    data
+        Fingerprints of the data sets that its panels name. Without them the cells have names, but
+        cannot be run or found.
     """
-    return next(step for step in range(every, 0, -1) if rounds % step == 0)
+    cells = []
+    for panel in experiment.panels:
+        make = _maker(experiment, panel, data)
+        for contender in experiment.policies_of(panel):
+            if contender.label in panel.tuned:
+                contender = contender.at(panel.tuned[contender.label])
+            if not contender.tune:
+                cells += [make(contender, seed) for seed in experiment.seeds]
+    return cells
 
 
-def warm_up(cells: Iterable[Cell]) -> None:
-    """Take a few rounds of every kind of run, so that all of its code is compiled and on disk.
+class Trial(NamedTuple):
+    """One run for tuning: which policy of which panel, with which values."""
 
-    What cannot be built is raised as InvalidConfig. What fails while it runs is left to the
-    cell itself, which reports it.
+    panel: str
+    label: str
+    point: dict[str, Any]
+    cell: Cell
+
+
+def trials(experiment: Experiment, data: Mapping[str, str] | None = None) -> list[Trial]:
+    """List the runs for tuning: by panel, then policy, then point of its grid, then seed.
+
+    Parameters
+    ----------
+    experiment, data
+        As for :func:`plan`.
     """
-    seen: list[tuple[Panel, Contender]] = []
-    for cell in cells:
-        kind = (cell.panel, cell.contender)
-        if kind in seen:
-            continue
-        seen.append(kind)
-        try:
-            policy, env = build(cell)
-            simulate(policy, env, rounds=WARMING_ROUNDS, k=cell.k, seed=0)
-        except InvalidConfig:
-            raise
-        except Exception:
-            continue  # the cell itself reports it, with its name
+    found = []
+    for panel in experiment.panels:
+        make = _maker(experiment, panel, data)
+        for contender in experiment.policies_of(panel):
+            if contender.label in panel.tuned or experiment.tune is None:
+                continue
+            for point in contender.points:
+                text = ", ".join(f"{name}={value}" for name, value in point.items())
+                for seed in experiment.tune.seeds:
+                    cell = make(contender.at(point), seed, experiment.tune.rounds, text)
+                    found.append(Trial(panel.title, contender.label, point, cell))
+    return found
 
 
-def _make(where: str, cls: type, parameters: dict[str, Any], derived: dict[str, Any]) -> Any:
-    known = accepted(cls)
-    extra = {name: value for name, value in derived.items() if name in known}
-    try:
-        return cls(**(extra | parameters))
-    except (ClubCascadeError, TypeError, ValueError) as error:
-        raise InvalidConfig(f"{where}: {error}") from error
+def _maker(
+    experiment: Experiment, panel: Panel, data: Mapping[str, str] | None
+) -> Callable[..., Cell]:
+    """Return what makes the cells of a panel."""
+    fingerprint = (data or {}).get(str(panel.parameters.get("clicks")))
+    own, k = experiment.rounds_of(panel), experiment.k_of(panel)
 
+    def make(contender: Contender, seed: int, rounds: int | None = None, trial: str = "") -> Cell:
+        rounds = own if rounds is None else min(rounds, own)
+        every = experiment.step(rounds)
+        return Cell(panel, contender, seed, rounds, k, every, fingerprint, trial)
 
-def _named_values(where: str, parameters: dict[str, Any], env: Any) -> dict[str, Any]:
-    values = dict(parameters)
-    if values.get("users") == "all":
-        values["users"] = range(env.n_users)
-    if values.get("partition") == "true":
-        if getattr(env, "partition", None) is None:
-            raise InvalidConfig(f"{where}: partition = 'true', but the true clusters are unknown")
-        values["partition"] = env.partition
-    return values
+    return make

@@ -42,7 +42,7 @@ def complete(cls: type, given: Any, where: str, *, derived: Iterable[str]) -> Pa
     result = {}
     for name, parameter in known.items():
         if name in given:
-            _check_value(f"{where}.{name}", given[name])
+            check_value(f"{where}.{name}", given[name])
             result[name] = given[name]
         elif name in left_out:
             continue
@@ -53,13 +53,14 @@ def complete(cls: type, given: Any, where: str, *, derived: Iterable[str]) -> Pa
     return result
 
 
-def _check_value(where: str, value: Any) -> None:
+def check_value(where: str, value: Any) -> None:
+    """Raise if a value is not one that a result folder can keep: text, numbers, booleans."""
     if isinstance(value, list):
         for i, entry in enumerate(value):
-            _check_value(f"{where}[{i}]", entry)
+            check_value(f"{where}[{i}]", entry)
     elif isinstance(value, Mapping):
         for key, entry in value.items():
-            _check_value(f"{where}.{key}", entry)
+            check_value(f"{where}.{key}", entry)
     elif not isinstance(value, bool | int | float | str):
         raise InvalidConfig(
             f"{where} must be a string, a number, a boolean, or lists or tables of them, "

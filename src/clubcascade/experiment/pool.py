@@ -1,6 +1,8 @@
 """Worker processes: tasks side by side; a task that fails, or takes its worker along, is alone.
 
-A worker uses one thread. It leaves at once when the process that started it stops or dies.
+A worker uses one thread. It leaves at once when the process that started it stops or dies. Its
+memory is bounded twice: beyond a share of the machine's memory a task fails with MemoryError and
+does not take the machine along, and a worker that has grown large is replaced by a fresh one.
 """
 
 from __future__ import annotations
@@ -15,9 +17,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import partial
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnContext
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
+
+from clubcascade.experiment.memory import limit_memory, peak_memory, share_of_memory
 
 Task = TypeVar("Task")
 
@@ -47,6 +53,10 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+LARGE = 1 << 30
+"""Bytes of memory at its peak from which a worker is replaced before the next task."""
+
+
 class Workers(Generic[Task]):
     """A number of worker processes that all do one kind of work.
 
@@ -56,15 +66,18 @@ class Workers(Generic[Task]):
         What is done with a task: a function of a module, so that workers can import it.
     jobs
         How many tasks run at once.
+    memory
+        Bytes that one worker may use; by default an equal share of the machine's memory.
     """
 
-    def __init__(self, work: Callable[[Task], Any], jobs: int) -> None:
+    def __init__(
+        self, work: Callable[[Task], Any], jobs: int, *, memory: int | None = None
+    ) -> None:
         self.work = work
-        self.jobs = jobs
-        self._context = multiprocessing.get_context("spawn")
+        limit = share_of_memory(jobs) if memory is None else memory
+        self._workers = [Worker(limit) for _ in range(jobs)]
 
     def __enter__(self) -> Self:
-        self._open()
         return self
 
     def __exit__(
@@ -73,9 +86,8 @@ class Workers(Generic[Task]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self._pool.shutdown(wait=True)
-        self._close()
+        for worker in self._workers:
+            worker.close()
 
     def first(self, work: Callable[..., Any], *arguments: Any) -> None:
         """Do something in one worker before the tasks start; its error is raised here.
@@ -84,89 +96,128 @@ class Workers(Generic[Task]):
         """
         calls: list[Callable[[], Any]] = [partial(work, *arguments), _nothing]
         for attempt, call in enumerate(calls):
-            with self._in_workers():
-                future = self._pool.submit(call)
             try:
-                future.result()
+                self._workers[0].submit(call).result()
                 return
             except BrokenProcessPool:
+                self._workers[0].close()
                 if attempt:
                     raise WorkerDied(CANNOT_START) from None
-                self._reopen()
 
     def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Any]]:
         """Yield (task, result or exception) as the tasks end, in any order."""
         waiting = deque(tasks)
-        running: dict[Future[Any], Task] = {}
+        idle = list(self._workers)
+        running: dict[Future[Any], tuple[Worker, Task]] = {}
+        suspects = []
         while waiting or running:
-            while waiting and len(running) < self.jobs:
-                task = waiting.popleft()
-                running[self._submit(task)] = task
+            while waiting and idle:
+                worker, task = idle.pop(), waiting.popleft()
+                running[worker.submit(partial(self.work, task))] = worker, task
             done, _ = wait(running, return_when=FIRST_COMPLETED)
-            if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
-                suspects = list(running.values())
-                running.clear()
-                self._reopen()
-                yield from ((task, self._alone(task)) for task in suspects)
-                continue
             for future in done:
-                yield running.pop(future), future.exception() or future.result()
+                worker, task = running.pop(future)
+                outcome = worker.outcome(future)
+                idle.append(worker)
+                if isinstance(outcome, WorkerDied):
+                    suspects.append(task)
+                else:
+                    yield task, outcome
+        for task in suspects:  # alone: if the worker dies again, it is this task's doing
+            worker = self._workers[0]
+            yield task, worker.outcome(worker.submit(partial(self.work, task)))
 
-    def _alone(self, task: Task) -> Any:
-        """Do a task with no other beside it: if the worker dies again, it is this task's doing."""
-        future = self._submit(task)
+
+class Worker:
+    """One process that does one thing after the other; it starts when it is first needed.
+
+    Parameters
+    ----------
+    memory
+        Bytes that it may use.
+    """
+
+    _context: SpawnContext = multiprocessing.get_context("spawn")
+
+    def __init__(self, memory: int) -> None:
+        self.memory = memory
+        self._pool: ProcessPoolExecutor | None = None
+
+    def submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """Start a call. Its future holds the result and the peak of memory; see :meth:`outcome`."""
+        with _in_workers():
+            if self._pool is None:
+                self._open()
+            assert self._pool is not None
+            return self._pool.submit(_measured, call)
+
+    def outcome(self, future: Future[Any]) -> Any:
+        """Return the result or the exception of a call; a broken or large worker is replaced."""
         error = future.exception()
         if isinstance(error, BrokenProcessPool):
-            self._reopen()
+            self.close()
             return WorkerDied("its process was killed, for example because memory ran out")
-        return error or future.result()
-
-    def _submit(self, task: Task) -> Future[Any]:
-        with self._in_workers():
-            return self._pool.submit(self.work, task)
+        if error is not None:
+            if isinstance(error, MemoryError):
+                self.close()
+            return error
+        result, peak = future.result()
+        if peak > min(LARGE, self.memory // 2):
+            self.close()
+        return result
 
     def _open(self) -> None:
-        leash, self._held = self._context.Pipe(duplex=False)
+        self._leash, self._held = self._context.Pipe(duplex=False)
         self._pool = ProcessPoolExecutor(
-            self.jobs, mp_context=self._context, initializer=_obey, initargs=(leash,)
+            1,
+            mp_context=self._context,
+            initializer=_obey,
+            initargs=(self._leash, self.memory),
         )
-        self._leash = leash
 
-    def _close(self) -> None:
-        self._held.close()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        self._leash.close()
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        if self._pool is not None:
+            self._held.close()
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._leash.close()
+            self._pool = None
 
-    def _reopen(self) -> None:
-        self._close()
-        self._open()
 
-    @contextmanager
-    def _in_workers(self) -> Iterator[None]:
-        """Start workers with one thread each, and deaf to Ctrl-C, which is the parent's to hear."""
-        before = {name: os.environ.get(name) for name in THREADS}
-        os.environ.update(dict.fromkeys(THREADS, "1"))
-        masks = hasattr(signal, "pthread_sigmask")
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else set()
-        try:
-            yield
-        finally:
-            if masks:
-                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            for name, value in before.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
+@contextmanager
+def _in_workers() -> Iterator[None]:
+    """Start workers with one thread each, and deaf to Ctrl-C, which is the parent's to hear."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    masks = hasattr(signal, "pthread_sigmask")
+    if masks:
+        resource_tracker.ensure_running()  # its start would unblock Ctrl-C for what comes next
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else set()
+    try:
+        yield
+    finally:
+        if masks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _nothing() -> None:
     """See whether a worker starts."""
 
 
-def _obey(leash: Connection) -> None:
+def _measured(call: Callable[[], Any]) -> tuple[Any, int]:
+    """Do something, and say how much memory this process has used at most."""
+    return call(), peak_memory()
+
+
+def _obey(leash: Connection, memory: int) -> None:
     """Let the worker leave as soon as the other end of the leash is closed, by will or by death."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit_memory(memory)
 
     def watch() -> None:
         with suppress(EOFError, OSError):

@@ -5,31 +5,83 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from clubcascade.experiment.cells import RESULTS_FORMAT
+from clubcascade.experiment.data import data_sets
 from clubcascade.experiment.pool import cores
+from clubcascade.experiment.sources import sources
+from clubcascade.experiment.spec import Experiment
 
 PACKAGES = ("clubcascade", "numpy", "numba", "scipy", "pandas", "pyarrow")
 
 
-def provenance(seeds: Sequence[int]) -> dict[str, Any]:
-    """Describe the software and the machine that make results now."""
+def origin() -> dict[str, Any]:
+    """Describe the software and the machine that make a result now."""
+    return {**_here(), "finished": datetime.now(UTC).isoformat(timespec="seconds")}
+
+
+@cache
+def _here() -> dict[str, Any]:
     return {
-        "results_format": RESULTS_FORMAT,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seeds": list(seeds),
         "commit": commit(),
+        "sources": sources(),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
         "platform": platform.platform(),
-        "processor": platform.machine(),
+        "processor": processor(),
         "cores": cores(),
     }
+
+
+def provenance(experiment: Experiment, cells: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Describe where the results of an experiment come from.
+
+    Parameters
+    ----------
+    experiment
+        What was run.
+    cells
+        The :func:`origin` of every run: a run may have been continued later, or elsewhere.
+    """
+    runs = list(cells)
+    times = sorted(run["finished"] for run in runs)
+    made: list[dict[str, Any]] = []
+    for run in runs:
+        where = {key: value for key, value in run.items() if key != "finished"}
+        if where not in made:
+            made.append(where)
+    return {
+        "results_format": RESULTS_FORMAT,
+        **origin(),
+        "seeds": list(experiment.seeds),
+        "tuning_seeds": list(experiment.tune.seeds) if experiment.tune else [],
+        "data": {
+            name: {"name": data.name, "fingerprint": data.fingerprint, **data.source}
+            for name, data in data_sets(experiment).items()
+        },
+        "runs": {
+            "count": len(runs),
+            "first": times[0] if times else None,
+            "last": times[-1] if times else None,
+            "made_by": made,
+        },
+    }
+
+
+def processor() -> str:
+    """Return the name of the processor where the system tells it, else its kind."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 def commit() -> str | None:

@@ -6,25 +6,29 @@ import io
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from clubcascade.errors import InvalidArgument
-from clubcascade.experiment.cell_files import CURVES, stored, written
+from clubcascade.experiment.cell_files import CURVES, Stored, written
 from clubcascade.experiment.cells import Cell
-from clubcascade.experiment.config import Experiment, read_experiment
+from clubcascade.experiment.config import read_experiment
 from clubcascade.experiment.intervals import mean_interval
 from clubcascade.experiment.provenance import provenance
+from clubcascade.experiment.spec import Experiment
 from clubcascade.experiment.toml_text import experiment_text
 
 RESULTS, SUMMARY = "results.parquet", "summary.csv"
 CONFIG, PROVENANCE = "config.toml", "provenance.json"
 
 MEASURES = ("reward", "regret", "n_clusters", "rand_index")
+COLUMNS = ("panel", "policy", "seed", *CURVES, "seconds", "ceiling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +38,30 @@ class Results:
     Parameters
     ----------
     experiment
-        The configuration that was run.
+        The configuration that was run, with the values that tuning chose.
     curves
-        One row per panel, policy, seed and recorded round.
+        One row per panel, policy, seed and recorded round. ``reward`` and ``regret`` are sums up
+        to that round. ``seconds`` (wall time of the whole run) and ``ceiling`` (share of rounds
+        with a click under the best lists, NaN where it is unknown) are the same in all rows of a
+        run.
+    provenance
+        Versions, commit, machine, data and times.
     """
 
     experiment: Experiment
     curves: pd.DataFrame
+    provenance: dict[str, Any] = field(default_factory=dict)
 
 
-def gather(cells: Iterable[Cell], folder: Path) -> pd.DataFrame:
-    """Put the cells that have a file into one table, in the order of the cells."""
+def gather(cells: Iterable[tuple[Cell, Stored]]) -> pd.DataFrame:
+    """Put cells into one table, in their order."""
     parts = []
-    for cell in cells:
-        curves = stored(cell, folder)
-        if curves is not None:
-            names = {"panel": cell.panel.title, "policy": cell.contender.label, "seed": cell.seed}
-            parts.append(pd.DataFrame(names | curves))
+    for cell, found in cells:
+        names = {"panel": cell.panel.title, "policy": cell.contender.label, "seed": cell.seed}
+        extra = {"seconds": found.seconds, "ceiling": found.ceiling}
+        parts.append(pd.DataFrame({**names, **found.curves, **extra}))
     if not parts:
-        return pd.DataFrame(columns=["panel", "policy", "seed", *CURVES])
+        return pd.DataFrame(columns=list(COLUMNS))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -71,21 +80,36 @@ def summarise(curves: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def write_results(experiment: Experiment, curves: pd.DataFrame, folder: Path) -> list[Path]:
-    """Write the files of a result folder, each whole or not at all, and return their paths."""
-    table = io.BytesIO()
-    curves.to_parquet(table, index=False)
-    origin = json.dumps(provenance(experiment.seeds), indent=2) + "\n"
+def write_results(
+    experiment: Experiment, cells: Iterable[tuple[Cell, Stored]], folder: Path
+) -> list[Path]:
+    """Write the files of a result folder, each whole or not at all, and return their paths.
+
+    The Parquet file carries the configuration and the provenance with it, in its metadata.
+    """
+    found = list(cells)
+    curves = gather(found)
+    config = experiment_text(experiment)
+    origin = json.dumps(provenance(experiment, (each.origin for _, each in found)), indent=2)
     content = {
-        RESULTS: table.getvalue(),
+        RESULTS: _parquet(curves, config=config, provenance=origin),
         SUMMARY: summarise(curves).to_csv(index=False, lineterminator="\n").encode(),
-        CONFIG: experiment_text(experiment).encode(),
-        PROVENANCE: origin.encode(),
+        CONFIG: config.encode(),
+        PROVENANCE: f"{origin}\n".encode(),
     }
     for name, data in content.items():
         with written(folder / name) as file:
             file.write(data)
     return [folder / name for name in content]
+
+
+def _parquet(curves: pd.DataFrame, **about: str) -> bytes:
+    table = pa.Table.from_pandas(curves, preserve_index=False)
+    extra = {f"clubcascade.{name}".encode(): text.encode() for name, text in about.items()}
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), **extra})
+    file = io.BytesIO()
+    pq.write_table(table, file)
+    return file.getvalue()
 
 
 def read_results(folder: str | os.PathLike[str]) -> Results:
@@ -94,4 +118,6 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
     missing = [name for name in (RESULTS, CONFIG) if not (place / name).is_file()]
     if missing:
         raise InvalidArgument(f"{place} is not a result folder: it has no {missing[0]}")
-    return Results(read_experiment(place / CONFIG), pd.read_parquet(place / RESULTS))
+    origin = place / PROVENANCE
+    about = json.loads(origin.read_text(encoding="utf-8")) if origin.is_file() else {}
+    return Results(read_experiment(place / CONFIG), pd.read_parquet(place / RESULTS), about)

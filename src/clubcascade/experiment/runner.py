@@ -1,32 +1,34 @@
-"""Run an experiment into a result folder: what is there already is kept, the rest is run."""
+"""Run experiments into result folders: what is there already is kept, the rest is run."""
 
 from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from pathlib import Path
 
 from clubcascade import validation
-from clubcascade.experiment.cell_files import (
-    remove_leftovers,
-    run_and_store,
-    stored,
-    written,
+from clubcascade.experiment.cell_files import run_packed, written
+from clubcascade.experiment.cells import Cell, plan, trials
+from clubcascade.experiment.data import data_sets
+from clubcascade.experiment.engines import Engine, open_engine
+from clubcascade.experiment.library import Library
+from clubcascade.experiment.results import write_results
+from clubcascade.experiment.running import warm_up
+from clubcascade.experiment.spec import Experiment
+from clubcascade.experiment.tally import COMPILING, RUNNING, TUNING, Progress, Tally
+from clubcascade.experiment.tuning import (
+    Choice,
+    choose,
+    settled,
+    settled_anyhow,
+    write_choices,
 )
-from clubcascade.experiment.cells import Cell, plan, warm_up
-from clubcascade.experiment.config import Experiment
-from clubcascade.experiment.pool import Workers, cores
-from clubcascade.experiment.results import gather, write_results
 
-COMPILING = "compiling (first run only)"
-RUNNING = "running"
 FAILURES = "failures.txt"
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how many cells are finished, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class RunReport:
     files
         What was written there, besides the cells.
     cells
-        How many cells the experiment has.
+        How many cells the experiment has, those for tuning included.
     reused
         How many of them were there already.
     failures
@@ -68,6 +70,8 @@ def run_experiment(
     out: str | os.PathLike[str],
     *,
     jobs: int | None = None,
+    engine: str = "process",
+    ray_address: str | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
     """Run the cells of an experiment side by side and gather their results.
@@ -84,41 +88,131 @@ def run_experiment(
         The result folder; it is made if it is not there.
     jobs
         How many cells run at once; by default as many as there are cores.
+    engine
+        ``"process"``: on this machine. ``"ray"``: on a Ray cluster.
+    ray_address
+        Address of the Ray cluster; by default the one that Ray finds, or one on this machine.
     progress
         Called before the first cell and after every one.
     """
-    jobs = cores() if jobs is None else validation.whole("jobs", jobs, low=1)
     folder = Path(out)
-    cell_folder = folder / "cells"
-    cell_folder.mkdir(parents=True, exist_ok=True)
-    cells = plan(experiment)
-    missing = [cell for cell in cells if stored(cell, cell_folder) is None]
-    failures = _run_missing(missing, cell_folder, jobs, progress, total=len(cells))
-    remove_leftovers(cell_folder)
-    files = write_results(experiment, gather(cells, cell_folder), folder)
-    files += _write_failures(failures, folder)
-    return RunReport(folder, tuple(files), len(cells), len(cells) - len(missing), tuple(failures))
+    reports = run_experiments(
+        {folder: experiment}, jobs=jobs, engine=engine, ray_address=ray_address, progress=progress
+    )
+    return next(report for _, report in reports)
 
 
-def _run_missing(
-    missing: Sequence[Cell], folder: Path, jobs: int, progress: Progress | None, *, total: int
-) -> list[Failure]:
-    if not missing:
-        return []
-    say = progress or _silent
-    done = total - len(missing)
-    errors: dict[str, Failure] = {}
-    work = partial(run_and_store, folder=folder)
-    with Workers(work, min(jobs, len(missing))) as workers:
-        say(COMPILING, done, total)
-        workers.first(warm_up, missing)
-        say(RUNNING, done, total)
-        for cell, outcome in workers.outcomes(missing):
-            done += 1
+def run_experiments(
+    experiments: Mapping[Path, Experiment],
+    *,
+    beside: Iterable[Path] = (),
+    jobs: int | None = None,
+    engine: str = "process",
+    ray_address: str | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Path, RunReport]]:
+    """Run several experiments, one after the other, on the same workers.
+
+    A cell that several of them have is run once.
+
+    Parameters
+    ----------
+    experiments
+        By the result folder of each.
+    beside
+        Other result folders: cells that one of them has are copied instead of run.
+    jobs, engine, ray_address, progress
+        As for :func:`run_experiment`; the progress is that of all of them.
+
+    Yields
+    ------
+    folder, report
+        As each of them ends.
+    """
+    if jobs is not None:
+        jobs = validation.whole("jobs", jobs, low=1)
+    places = list(dict.fromkeys([*experiments, *beside]))
+    tasks = [_Task(folder, each, places) for folder, each in experiments.items()]
+    ahead = [cell for task in tasks for cells in task.promised.values() for cell in cells]
+    tally = Tally(ahead, progress)
+    with ExitStack() as stack:
+
+        @cache
+        def workers() -> Engine:
+            opened = open_engine(
+                engine,
+                run_packed,
+                jobs=jobs,
+                tasks=len(ahead),
+                address=ray_address,
+                data=[data for task in tasks for data in task.data.values()],
+            )
+            return stack.enter_context(opened)
+
+        for task in tasks:
+            yield task.folder, task.run(workers, tally)
+
+
+class _Task:
+    """One experiment of a call."""
+
+    def __init__(self, folder: Path, experiment: Experiment, beside: Sequence[Path]) -> None:
+        self.folder, self.experiment = folder, experiment
+        self.library = Library(folder, beside)
+        self.data = data_sets(experiment)
+        self.prints = {name: data.fingerprint for name, data in self.data.items()}
+        self.trials = trials(experiment, self.prints)
+        self.failures: dict[str, Failure] = {}
+        self.ran = 0
+        tried = self._missing([trial.cell for trial in self.trials])
+        sure = settled_anyhow(experiment) if tried else settled(experiment, self._choices())
+        cells = plan(sure, self.prints)
+        self.promised = {TUNING: tried, RUNNING: cells if tried else self._missing(cells)}
+        """The runs that are to come, as far as that can be known before tuning."""
+
+    def run(self, workers: Callable[[], Engine], tally: Tally) -> RunReport:
+        """Run what is missing and write the result folder."""
+        tried = [trial.cell for trial in self.trials]
+        self._run(tried, TUNING, workers, tally)
+        choices = self._choices()
+        experiment = settled(self.experiment, choices)
+        cells = plan(experiment, self.prints)
+        self._run(cells, RUNNING, workers, tally)
+        found = [(cell, known) for cell in cells if (known := self.library.find(cell))]
+        failures = tuple(self.failures.values())
+        files = write_results(experiment, found, self.folder)
+        files += write_choices(choices, self.folder)
+        files += _write_failures(failures, self.folder)
+        total = len(tried) + len(cells)
+        return RunReport(self.folder, tuple(files), total, total - self.ran, failures)
+
+    def _choices(self) -> list[Choice]:
+        return choose(self.trials, self.experiment.measure, self.library.find)
+
+    def _missing(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Return the cells that have to be run, each once, those of one seed together."""
+        missing = {cell.key: cell for cell in cells if self.library.find(cell) is None}
+        return sorted(missing.values(), key=lambda cell: cell.seed)
+
+    def _run(
+        self, cells: Sequence[Cell], what: str, workers: Callable[[], Engine], tally: Tally
+    ) -> None:
+        missing = self._missing(cells)
+        tally.revise(self.promised[what], missing)
+        if not missing:
+            return
+        tally.say(f"{self.folder.name}: {COMPILING}")
+        workers().first(warm_up, missing)
+        tally.say(f"{self.folder.name}: {what}")
+        by_key = {cell.key: cell for cell in missing}
+        tasks = [(cell, key) for key, cell in by_key.items()]
+        for (cell, _), outcome in workers().outcomes(tasks):
             if isinstance(outcome, BaseException):
-                errors[cell.name] = _failure(cell, outcome)
-            say(RUNNING, done, total)
-    return [errors[cell.name] for cell in missing if cell.name in errors]
+                self.failures[cell.name] = _failure(cell, outcome)
+            else:
+                self.library.add(cell, outcome)
+            self.ran += 1
+            tally.add(cell)
 
 
 def _failure(cell: Cell, error: BaseException) -> Failure:
@@ -135,7 +229,3 @@ def _write_failures(failures: Sequence[Failure], folder: Path) -> list[Path]:
         for failure in failures:
             file.write(f"{failure.cell}\n{failure.details}\n".encode())
     return [path]
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """Say nothing."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 _ROOMS = (
     "core.py",
+    "theory.py",
     "spanner.py",
     "simulation.py",
     "kernels",
@@ -15,12 +16,16 @@ _ROOMS = (
     "click",
     "policies",
     "environments",
+    "experiment/bounds.py",
+    "experiment/ceiling.py",
+    "experiment/named.py",
+    "experiment/running.py",
 )
 
 
 @cache
 def sources() -> str:
-    """Return the hash of the package's policies, environments and what they stand on.
+    """Return the hash of the package's policies, environments, what they stand on, and the runs.
 
     >>> len(sources())
     16

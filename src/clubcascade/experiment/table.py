@@ -68,6 +68,26 @@ class Table:
         """Return a whole number of at least 1."""
         return _whole(self.path(key), self.content[key], low=1)
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return strings, at least one, no two alike."""
+        value, path = self.content[key], self.path(key)
+        good = isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+        if not good or not value or len(set(value)) != len(value):
+            raise InvalidConfig(f"{path} must be one or more distinct strings, got {value!r}")
+        return tuple(value)
+
+    def choice(self, key: str, known: Iterable[str]) -> str:
+        """Return one of the known strings."""
+        value = self.text(key)
+        listed = list(known)
+        if value not in listed:
+            near = difflib.get_close_matches(value, listed, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InvalidConfig(
+                f"{self.path(key)} must be one of {', '.join(listed)}, got {value!r}{hint}"
+            )
+        return value
+
     def seeds(self, key: str) -> tuple[int, ...]:
         """Return the seeds: a list of them, or how many (then they are 0, 1, 2, ...)."""
         value, path = self.content[key], self.path(key)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from clubcascade.experiment.config import Experiment
+from clubcascade.experiment.spec import Experiment
 
 
 def experiment_text(experiment: Experiment) -> str:
@@ -19,15 +20,26 @@ def experiment_text(experiment: Experiment) -> str:
         "k": experiment.k,
         "points": experiment.points,
         "seeds": list(experiment.seeds),
+        "measure": experiment.measure,
     }
     parts = [_lines(top)]
+    if experiment.tune is not None:
+        parts.append(f"[tune]\n{_lines(_stated(asdict(experiment.tune)))}")
     for panel in experiment.panels:
         head = {"title": panel.title, "environment": panel.environment}
+        names = ("rounds", "k", "policies", "tuned")
+        head |= _stated({name: getattr(panel, name) for name in names})
         parts.append(_entry("panels", head, panel.parameters))
     for contender in experiment.policies:
         head = {"label": contender.label, "policy": contender.policy}
+        head |= _stated({"tune": contender.tune})
         parts.append(_entry("policies", head, contender.parameters))
     return "\n".join(parts)
+
+
+def _stated(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is not there, which TOML cannot say."""
+    return {key: value for key, value in values.items() if value is not None and value != {}}
 
 
 def value_text(value: Any) -> str:

@@ -256,11 +256,12 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     gram, moment = state.gram[node], state.moment[node]
     own = state.label[node]
     most = state.size.shape[0]
+    first = (most + 3) * turn  # no number is used twice in one round
     best, top, runner, second = -1, -math.inf, 0, -math.inf
     if own > 0 and state.size[own] > 1:
         best = own
         top = _of_own(state, node, noise) + math.log(state.size[own] - 1.0)
-        top += _gumbel(state, t, most * turn)
+        top += _gumbel(state, t, first)
     log_det = _flat(state, state.rule[1] + state.rule[2])
     alone = evidence(
         gram,
@@ -272,11 +273,11 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
         state.matrices[0],
         state.vectors,
     )
-    alone += _gumbel(state, t, most * turn + 1)
+    alone += _gumbel(state, t, first + 1)
     if alone > top:
         top, best = alone, 0
     tried = 0
-    start = int(luck.uniform(state.keys[1], t, most * turn + 2) * most)
+    start = int(luck.uniform(state.keys[1], t, first + 2) * most)
     for step in range(most):
         g = (start + step) % most
         if g == 0 or g == own or state.size[g] == 0:
@@ -294,7 +295,7 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
             state.matrices[0],
             state.vectors,
         )
-        found += math.log(state.size[g]) + _gumbel(state, t, most * turn + 3 + g)
+        found += math.log(state.size[g]) + _gumbel(state, t, first + 3 + g)
         if found > top:
             second, runner = top, best
             top, best = found, g

@@ -24,7 +24,8 @@ class Cohort(Struct):
     has one), ``due`` (count at which its cohort is reviewed), ``after`` and ``before`` (the ring
     of the cohort's users). ``error`` and ``way`` per power of two of the count; ``noise`` =
     [squared error of a prediction, share of reviews that moved a user]; ``rule`` = [scale of the
-    draws, variance of users around a cohort, variance of cohorts around everyone]; ``tally`` =
+    draws, variance of users around a cohort, of cohorts around everyone, how much wider centres
+    are drawn]; ``tally`` =
     [lists learned, cohorts, users, the last model ever used]; ``draws`` = [lists drawn];
     ``keys`` = keys of the draws and of the reviews; the rest is scratch.
     """

@@ -77,35 +77,61 @@ def kl_level(state: Counting) -> float:
 
 
 @kernel
-def index(state: Counting, slot: int) -> float:
-    """Upper confidence bound of one item; infinite before it was looked at."""
+def level_now(state: Counting) -> float:
+    """What the uncertainty of every item is measured by in this round."""
+    if state.tally[1] == UCB1:
+        return 1.5 * math.log(state.tally[0] + 1.0)
+    return kl_level(state)
+
+
+@kernel
+def index_at(state: Counting, slot: int, level: float) -> float:
+    """Upper confidence bound of one item at a level; infinite before it was looked at."""
     seen = state.seen[slot] if slot >= 0 else 0
     if seen == 0:
         return math.inf
     mean = state.clicked[slot] / seen
     if state.tally[1] == UCB1:
-        return mean + math.sqrt(1.5 * math.log(state.tally[0] + 1.0) / seen)
-    return kl_index(mean, seen, kl_level(state))
+        return mean + math.sqrt(level / seen)
+    return kl_index(mean, seen, level)
 
 
 @kernel
-def ceiling(state: Counting, slot: int) -> float:
-    """Bound the index without a search: Pinsker's inequality."""
+def index(state: Counting, slot: int) -> float:
+    """Upper confidence bound of one item; infinite before it was looked at."""
+    return index_at(state, slot, level_now(state))
+
+
+@kernel
+def surely_below(state: Counting, slot: int, level: float, score: float) -> bool:
+    """Whether an item's bound is below a score, told without searching for the bound.
+
+    First Pinsker's inequality; then one divergence: the bound is below q if ``seen KL(mean, q)``
+    is above the level. A small distance is kept from the score, for rounding.
+    """
     seen = state.seen[slot] if slot >= 0 else 0
-    if seen == 0 or state.tally[1] == UCB1:
-        return index(state, slot)
+    if seen == 0:
+        return False
     mean = state.clicked[slot] / seen
-    return mean + math.sqrt(kl_level(state) / (2.0 * seen)) + 1e-9
+    if state.tally[1] == UCB1:
+        return mean + math.sqrt(level / seen) + 1e-9 < score
+    if mean + math.sqrt(level / (2.0 * seen)) + 1e-9 < score:
+        return True
+    q = score - 1e-9
+    return mean < q < 1.0 and seen * divergence(mean, q) > level + 1e-9
 
 
 @answer(rank_catalog, CountingType)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
+    level = level_now(state)
     filled = 0
     for j in range(shelf.shape[0]):
-        if filled < rows.shape[0] or ceiling(state, shelf[j]) > scores[filled - 1]:
-            score = index(state, shelf[j])
-            if filled < rows.shape[0] or score > scores[filled - 1]:
-                filled = ranking.insert(scores, rows, filled, score, j)
+        full = filled == rows.shape[0]
+        if full and surely_below(state, shelf[j], level, scores[filled - 1]):
+            continue
+        score = index_at(state, shelf[j], level)
+        if not full or score > scores[filled - 1]:
+            filled = ranking.insert(scores, rows, filled, score, j)
 
 
 @answer(learn, CountingType)

@@ -18,12 +18,13 @@ class LogType(StructType):
 
 @struct(LogType)
 class Log(Struct):
-    """Where a run is written down: every ``every``-th round one entry.
+    """Where a run is written down: one entry every so many rounds, and one of the last round.
 
-    ``sums`` = [reward, regret] so far; ``reward``, ``regret`` and ``clusters`` are the entries.
+    ``rhythm`` = [rounds between entries, rounds of the run]; ``sums`` = [reward, regret] so far;
+    ``reward``, ``regret`` and ``clusters`` are the entries.
     """
 
-    every: Ints
+    rhythm: Ints
     sums: Floats
     reward: Floats
     regret: Floats
@@ -41,9 +42,9 @@ def note(log: Log, t: int, reward: float, regret: float, clusters: int) -> None:
     """Write down round ``t``."""
     log.sums[0] += reward
     log.sums[1] += regret
-    every = log.every[0]
-    if (t + 1) % every == 0:
-        entry = (t + 1) // every - 1
+    every = log.rhythm[0]
+    if (t + 1) % every == 0 or t + 1 == log.rhythm[1]:
+        entry = t // every
         log.reward[entry] = log.sums[0]
         log.regret[entry] = log.sums[1]
         log.clusters[entry] = clusters

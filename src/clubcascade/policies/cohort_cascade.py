@@ -24,6 +24,8 @@ WITHIN = 1 / 1000
 """Variance of users' weights around their cohort's, in units of the noise."""
 BETWEEN = 1 / 8
 """Variance of cohorts' weights around everyone's, likewise."""
+WIDER = 3.0
+"""How much wider the centres are drawn than users around them: what they teach, all learn."""
 FIRST_NOISE = 0.15
 """Squared error of a prediction before there is any."""
 
@@ -49,7 +51,7 @@ class CohortCascade(CompiledPolicy):
     users
         Users known beforehand; others join at their first ``update``.
     explore
-        Width of the draws in standard deviations of the belief.
+        Width of the draws in standard deviations of the belief; three times that for cohorts.
     reg
         Ridge constant of the cohorts' and everyone's weights.
     max_cohorts
@@ -78,7 +80,7 @@ class CohortCascade(CompiledPolicy):
         *,
         n_features: int,
         users: Iterable[Hashable] | None = None,
-        explore: float = 0.4,
+        explore: float = 0.25,
         reg: float = 1.0,
         max_cohorts: int = 256,
         seed: int = 0,
@@ -118,10 +120,10 @@ class CohortCascade(CompiledPolicy):
             "prior_log_det": np.zeros(most),
             "size": np.zeros(most, np.int64),
             "head": np.zeros(most, np.int64),
-            "error": np.zeros((kernels.BUCKETS, kernels.WAYS)),
+            "error": np.zeros((kernels.BUCKETS + 1, kernels.WAYS)),  # and one row of scratch
             "way": np.full(kernels.BUCKETS, kernels.FIRST_WAY),
             "noise": np.array([FIRST_NOISE, 1.0]),
-            "rule": np.array([self.explore, WITHIN, BETWEEN]),
+            "rule": np.array([self.explore, WITHIN, BETWEEN, WIDER]),
             "tally": np.zeros(4, np.int64),
             "draws": np.zeros(1, np.int64),
             "keys": np.concatenate([key_of(self.seed, "draws"), key_of(self.seed, "moves")]),

@@ -1,0 +1,45 @@
+"""Data sets: files of ratings to 0/1 clicks of users on items, fetched, checked and kept.
+
+A data set is prepared once (``clubcascade data``, or a function ``prepare_...`` of this room) and
+found by its name from then on. Preparing needs Arrow (the extra ``experiments``), finding does not.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from clubcascade.datasets.finding import find
+from clubcascade.datasets.folder import data_folder, prepared
+from clubcascade.datasets.interactions import Interactions
+from clubcascade.datasets.pools import prepare_pools
+from clubcascade.datasets.preparing import Prepared
+
+if TYPE_CHECKING:
+    from clubcascade.datasets.movielens import prepare_movielens
+    from clubcascade.datasets.ratings import prepare_interactions
+    from clubcascade.datasets.yelp import prepare_yelp
+
+_WITH_ARROW = {
+    "prepare_interactions": "ratings",
+    "prepare_movielens": "movielens",
+    "prepare_yelp": "yelp",
+}
+
+__all__ = [
+    "Interactions",
+    "Prepared",
+    "data_folder",
+    "find",
+    "prepare_interactions",
+    "prepare_movielens",
+    "prepare_pools",
+    "prepare_yelp",
+    "prepared",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WITH_ARROW:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WITH_ARROW[name]}"), name)

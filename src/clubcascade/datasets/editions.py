@@ -1,0 +1,84 @@
+"""The editions of MovieLens, and the terms under which GroupLens gives them away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SERVER = "https://files.grouplens.org/datasets/movielens/"
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One published data set.
+
+    Attributes
+    ----------
+    title
+        What people call it.
+    archive
+        Its file on GroupLens' server; the folder in it has the same name.
+    ratings
+        How many ratings it has; None for an edition that changes.
+    md5
+        The checksum that GroupLens published; None for an edition that changes, whose checksum
+        lies beside it.
+    passing_on
+        What its terms say about giving it to others.
+    """
+
+    title: str
+    archive: str
+    ratings: int | None
+    md5: str | None
+    passing_on: str
+
+    @property
+    def folder(self) -> str:
+        """The folder in the archive."""
+        return self.archive.removesuffix(".zip")
+
+
+_NO = "you may not redistribute it without permission"
+_SAME = "you may redistribute it only under the same terms"
+_README = "whether you may redistribute it, its full terms say"
+
+EDITIONS = {
+    "20m": Edition(
+        "MovieLens 20M", "ml-20m.zip", 20_000_263, "cd245b17a1ae2cc31bb14903e1204af3", _NO
+    ),
+    "25m": Edition(
+        "MovieLens 25M", "ml-25m.zip", 25_000_095, "6b51fb2759a8657d3bfcbfc42b592ada", _README
+    ),
+    "32m": Edition(
+        "MovieLens 32M", "ml-32m.zip", 32_000_204, "d472be332d4daa821edc399621853b57", _SAME
+    ),
+    "1m": Edition("MovieLens 1M", "ml-1m.zip", 1_000_209, "c4d9eecfca2ab87c1945afe126590906", _NO),
+    "latest-small": Edition("MovieLens latest small", "ml-latest-small.zip", None, None, _SAME),
+}
+"""The editions by name; the first is the paper's."""
+
+_SHORT = (
+    "GroupLens: research use, not commercial without permission; {passing_on}; acknowledge it in "
+    "publications (Harper and Konstan 2015)"
+)
+_LONG = """\
+{title} belongs to GroupLens, University of Minnesota. In short, its terms are:
+  - it may be used for research;
+  - you may not state or imply that the University or GroupLens endorses you;
+  - you must acknowledge it in publications: F. M. Harper and J. A. Konstan, "The MovieLens
+    Datasets: History and Context", ACM TiiS 5(4), 2015;
+  - {passing_on};
+  - you may not use it commercially without permission.
+The full text: {readme} (also in the archive)."""
+
+
+def short_terms(edition: Edition) -> str:
+    """Return the terms of an edition in one line, to be kept with the data."""
+    return _SHORT.format(passing_on=edition.passing_on)
+
+
+def terms_of(edition: Edition) -> str:
+    """Return the terms of an edition, to be shown before it is fetched."""
+    ending = "txt" if edition.folder == "ml-1m" else "html"
+    readme = f"{SERVER}{edition.folder}-README.{ending}"
+    return _LONG.format(title=edition.title, passing_on=edition.passing_on, readme=readme)

@@ -1,0 +1,94 @@
+"""From a name to the data, or to the one command that brings them."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+from pathlib import Path
+
+from clubcascade.datasets import store
+from clubcascade.datasets.folder import SUFFIX, data_folder, path_of, prepared
+from clubcascade.datasets.interactions import Interactions
+from clubcascade.datasets.pools import read_pools
+from clubcascade.errors import DataMissing
+
+ALIASES = {"movielens": "movielens-20m"}
+"""Short names: the paper's MovieLens is the one of 20 million ratings."""
+
+
+def find(
+    name_or_path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None
+) -> Interactions:
+    """Return a data set by its name, or a pools file by its path.
+
+    Parameters
+    ----------
+    name_or_path
+        A name of ``clubcascade data list``, or a path that ends in ``.npz``.
+    folder
+        The folder of prepared data; by default what the variable ``CLUBCASCADE_DATA`` says, and
+        without it a folder of the user's own.
+
+    Raises
+    ------
+    DataMissing
+        There is no such data set here; the message carries the one command to run.
+
+    Examples
+    --------
+    >>> find("yelp", folder="an empty folder")
+    Traceback (most recent call last):
+        ...
+    clubcascade.errors.DataMissing: no data set 'yelp' in an empty folder. Run:
+    clubcascade data yelp --path FOLDER_OF_THE_YELP_FILES
+    """
+    text = os.fspath(name_or_path)
+    if text.lower().endswith(SUFFIX):
+        return _of_path(Path(text).expanduser())
+    name = ALIASES.get(text, text)
+    place = data_folder(folder)
+    path = _path(name, place)
+    if path is None or not path.is_file():
+        raise _missing(name, place)
+    return store.read(path)
+
+
+def command_for(name: str) -> str:
+    """Return the command that brings a data set.
+
+    >>> command_for("movielens-20m"), command_for("movielens-1m")
+    ('clubcascade data movielens', 'clubcascade data movielens 1m')
+    """
+    family, _, rest = ALIASES.get(name, name).partition("-")
+    if family == "movielens" and rest:
+        return "clubcascade data movielens" + ("" if rest == "20m" else f" {shlex.quote(rest)}")
+    if name == "yelp":
+        return "clubcascade data yelp --path FOLDER_OF_THE_YELP_FILES"
+    if name.endswith((".csv", ".parquet")):
+        return f"clubcascade data interactions --path {shlex.quote(name)}"
+    return f"clubcascade data interactions --path FILE --name {shlex.quote(name)}"
+
+
+def _of_path(path: Path) -> Interactions:
+    if not path.is_file():
+        raise DataMissing(
+            f"no file {path}. To keep a pools file (.npz, an array 'clicks' of users x items) "
+            f"under a name, run: clubcascade data pools --path FILE --name NAME"
+        )
+    return read_pools(path) if store.read_header(path) is None else store.read(path)
+
+
+def _path(name: str, folder: Path) -> Path | None:
+    try:
+        return path_of(name, folder)
+    except ValueError:
+        return None
+
+
+def _missing(name: str, folder: Path) -> DataMissing:
+    known = prepared(folder)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    listed = f" Prepared: {', '.join(known)}." if known else ""
+    return DataMissing(f"no data set {name!r} in {folder}{hint}{listed} Run: {command_for(name)}")

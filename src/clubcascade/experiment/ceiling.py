@@ -1,0 +1,28 @@
+"""What the best lists would have brought: the line that no policy can pass."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from clubcascade.environments import Table
+
+
+def ceiling(env: Any, k: int) -> float:
+    """Return the share of rounds with a click if every user were shown their best ``k`` items.
+
+    NaN where that is not known: items that change every round, or an environment of another kind.
+
+    >>> from clubcascade.environments import Matrix
+    >>> ceiling(Matrix([[0.5, 0.5, 0.0], [0, 0, 0]], items=np.eye(3)), k=2)
+    0.375
+    """
+    if not isinstance(env, Table) or env.offered is not None:
+        return math.nan
+    attraction = np.asarray(env.attraction)
+    best = np.partition(attraction, -k, axis=1)[:, -k:]
+    clicked = 1.0 - np.prod(1.0 - best, axis=1)
+    weights = None if isinstance(env.arrivals, str) else np.asarray(env.arrivals, dtype=float)
+    return float(np.average(clicked[env.kind], weights=weights))
