@@ -10,6 +10,7 @@ import typer
 from clubcascade.cli.bench import bench
 from clubcascade.cli.data import data
 from clubcascade.cli.listing import list_names
+from clubcascade.cli.report import report
 from clubcascade.cli.reproduce import reproduce
 from clubcascade.cli.run import run
 
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 app.command("reproduce")(reproduce)
 app.command("run")(run)
+app.command("report")(report)
 app.command("list")(list_names)
 app.command("bench")(bench)
 app.add_typer(data, name="data")
