@@ -58,15 +58,7 @@ def test_the_evidence_has_the_numbers(tmp_path):
 def test_worlds_that_differ_much_do_not_hide_a_small_steady_advantage(tmp_path):
     """One seed is one world for all policies: only the differences count."""
     plan = made.experiment([made.world("(a)")])
-
-    def values(panel, label, seed, t):
-        lost = {"CLUB": 0.9}.get(label, 1.0) + 0.001 * seed
-        return {"regret": lost * 10.0**seed * t, "reward": t / 2}
-
-    run = made.run(tmp_path / "synthetic", plan, values)
-    numbers = judged(SENTENCES[0], run).evidence[0].numbers
-    assert "ratio 0.90 [0.90, 0.90]" in numbers
-    plus = made.run(
+    run = made.run(
         tmp_path / "synthetic",
         plan,
         lambda panel, label, seed, t: {
@@ -74,7 +66,7 @@ def test_worlds_that_differ_much_do_not_hide_a_small_steady_advantage(tmp_path):
             "reward": t / 2,
         },
     )
-    assert verdict(SENTENCES[0], plus) == "holds"
+    assert verdict(SENTENCES[0], run) == "holds"
 
 
 def test_a_single_seed_decides_nothing(tmp_path):
