@@ -8,6 +8,7 @@
 200
 """
 
+from clubcascade import _command  # noqa: F401, I001 - the first of all: Ctrl-C while others load
 from clubcascade import click, datasets, environments, errors, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
 from clubcascade.policies import POLICIES, load

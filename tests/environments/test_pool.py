@@ -137,7 +137,7 @@ def test_features_do_not_hang_on_the_last_bits(monkeypatch):
         for value in np.unique(values.round(9)):
             space = np.flatnonzero(np.abs(values - value) < 1e-8)
             turn, _ = np.linalg.qr(rng.normal(size=(len(space), len(space))))
-            vectors[:, space] = vectors[:, space] @ turn
+            vectors[:, space] = vectors[:, space] @ turn * rng.choice([-1, 1])
         return values, vectors + rng.normal(scale=1e-15, size=vectors.shape)
 
     monkeypatch.setattr(np.linalg, "eigh", another_library)

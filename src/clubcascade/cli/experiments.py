@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from clubcascade import experiment, report
+from clubcascade.cli.drawing import Drawing
 from clubcascade.cli.outcome import FAILED
 from clubcascade.cli.progress import experiment_bar
 from clubcascade.cli.tables import final_values
@@ -59,8 +60,8 @@ def carry_out(
 
     At the end, write the page of the folder that ``page_of`` names, if it names one.
     """
-    whole = True
-    with experiment_bar("") as progress:
+    failed = False
+    with Drawing(aside=len(plans) > 1) as drawing, experiment_bar("") as progress:
         reports = experiment.run_experiments(
             plans,
             beside=beside,
@@ -70,26 +71,33 @@ def carry_out(
             progress=progress,
         )
         for folder, done in reports:
-            whole = show(folder, done) and whole
+            show(folder, done)
+            drawing.start(folder)
+            say_written(drawing.finished())
+            failed = failed or bool(done.failures)
+        say_written(drawing.rest())
     if page_of is not None and plans:
-        typer.echo(f"wrote {report.write_report(page_of)}")
-    if not whole:
+        say_written([report.write_report(page_of)])
+    if failed:
         raise typer.Exit(FAILED)
 
 
-def show(folder: Path, done: experiment.RunReport) -> bool:
-    """Draw the figure of an experiment, say what there is; return whether all runs worked."""
+def show(folder: Path, done: experiment.RunReport) -> None:
+    """Say what an experiment gave."""
     results = experiment.read_results(folder)
-    pictures = [] if results.curves.empty else report.save_figures(folder)
     console = Console(highlight=False)
     console = console if console.is_terminal else Console(highlight=False, width=PIPED)
     if not results.curves.empty:
         console.print(final_values(results))
-    for path in [*pictures, *done.files]:
-        typer.echo(f"wrote {path}")
+    say_written(done.files)
     if done.failures:
         say_failures(done)
-    return not done.failures
+
+
+def say_written(paths: Iterable[Path]) -> None:
+    """Say which files there are."""
+    for path in paths:
+        typer.echo(f"wrote {path}")
 
 
 def say_failures(done: experiment.RunReport) -> None:

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import typer
 
+from clubcascade._command import INTERRUPTED, at_work
 from clubcascade.errors import ClubCascadeError
 
 WRONG_USE = 2
 FAILED = 1
-INTERRUPTED = 130
 
 
 @contextmanager
@@ -24,7 +24,8 @@ def told(continues: bool = False) -> Iterator[None]:
         Whether the same command, given again, goes on where it was stopped.
     """
     try:
-        yield
+        with at_work():
+            yield
     except BrokenPipeError:
         raise
     except (ClubCascadeError, OSError) as error:

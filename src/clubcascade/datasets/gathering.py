@@ -70,9 +70,7 @@ def _matrix(
     users: npt.NDArray[np.int32], items: npt.NDArray[np.int32], shape: tuple[int, int]
 ) -> sparse.csr_array:
     ones = np.ones(len(users), dtype=np.bool_)
-    matrix = sparse.coo_array((ones, (users, items)), shape=shape).tocsr()
-    matrix.sum_duplicates()
-    return matrix
+    return sparse.coo_array((ones, (users, items)), shape=shape).tocsr()  # each pair once
 
 
 def _used(codes: npt.NDArray[np.int32], ids: Ids) -> tuple[npt.NDArray[np.int32], Ids]:

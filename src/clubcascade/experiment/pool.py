@@ -17,6 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import partial
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext
 from types import TracebackType
@@ -74,7 +75,7 @@ class Workers(Generic[Task]):
     ) -> None:
         self.work = work
         limit = share_of_memory(jobs) if memory is None else memory
-        self._workers = [_Worker(limit) for _ in range(jobs)]
+        self._workers = [Worker(limit) for _ in range(jobs)]
 
     def __enter__(self) -> Self:
         return self
@@ -107,7 +108,7 @@ class Workers(Generic[Task]):
         """Yield (task, result or exception) as the tasks end, in any order."""
         waiting = deque(tasks)
         idle = list(self._workers)
-        running: dict[Future[Any], tuple[_Worker, Task]] = {}
+        running: dict[Future[Any], tuple[Worker, Task]] = {}
         suspects = []
         while waiting or running:
             while waiting and idle:
@@ -127,8 +128,14 @@ class Workers(Generic[Task]):
             yield task, worker.outcome(worker.submit(partial(self.work, task)))
 
 
-class _Worker:
-    """One process that does one thing at a time; it starts when it is first needed."""
+class Worker:
+    """One process that does one thing after the other; it starts when it is first needed.
+
+    Parameters
+    ----------
+    memory
+        Bytes that it may use.
+    """
 
     _context: SpawnContext = multiprocessing.get_context("spawn")
 
@@ -137,7 +144,7 @@ class _Worker:
         self._pool: ProcessPoolExecutor | None = None
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
-        """Start a call."""
+        """Start a call. Its future holds the result and the peak of memory; see :meth:`outcome`."""
         with _in_workers():
             if self._pool is None:
                 self._open()
@@ -183,6 +190,8 @@ def _in_workers() -> Iterator[None]:
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     masks = hasattr(signal, "pthread_sigmask")
+    if masks:
+        resource_tracker.ensure_running()  # its start would unblock Ctrl-C for what comes next
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else set()
     try:
         yield
