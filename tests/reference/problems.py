@@ -177,22 +177,22 @@ def busy_problem(seed, n_rounds=60):
     return Problem(d, users, known, catalogs, rounds, seed)
 
 
-def assert_best(ranking, bounds, k):
+def assert_best(ranking, bounds, k, tolerance=TOLERANCE):
     """The list has k distinct items, and their bounds are the k largest: ties are legal."""
     ranking = np.asarray(ranking)
     assert ranking.shape == (k,)
     assert len(set(ranking.tolist())) == k
     best = np.sort(bounds)[::-1][:k]
-    assert_near(bounds[ranking], best, "bounds of the chosen items")
+    assert_near(bounds[ranking], best, "bounds of the chosen items", tolerance)
 
 
-def assert_near(found, expected, what):
+def assert_near(found, expected, what, tolerance=TOLERANCE):
     found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
     assert found.shape == expected.shape, f"{what}: shape {found.shape}, not {expected.shape}"
     finite = np.isfinite(expected)
     assert np.array_equal(found[~finite], expected[~finite]), f"{what}: {found}, not {expected}"
     worst = np.max(np.abs(found[finite] - expected[finite]), initial=0.0)
-    assert worst <= TOLERANCE, f"{what}: off by {worst}"
+    assert worst <= tolerance, f"{what}: off by {worst}"
 
 
 def partition(clusters):
@@ -204,16 +204,17 @@ def partition(clusters):
     return set(parts)
 
 
-def play(problem, policy, bounds, update, after=None, capped=True):
+def play(problem, policy, bounds, update, after=None, capped=True, tolerance=TOLERANCE):
     """Run a problem through a policy and a reference, comparing lists and scores each round.
 
     ``bounds(round)`` gives the reference's bounds, ``update(round, rows, ranking, examined,
-    clicks)`` teaches it, ``after(round)`` compares more and says whether to go on.
+    clicks)`` teaches it, ``after(round)`` compares more and says whether to go on. ``tolerance``
+    is how far below the best an item of the list may be.
     """
     for step in problem.rounds:
         expected = bounds(step)
         ranking = policy.recommend(step.user, step.offered, step.k)
-        assert_best(ranking, expected, step.k)
+        assert_best(ranking, expected, step.k, tolerance)
         if capped:
             scores = policy.scores(step.user, step.offered)
             assert_near(scores, np.minimum(expected, 1.0), "scores")

@@ -12,7 +12,7 @@ import numpy as np
 
 from clubcascade.core import Floats, Ints, Words
 from clubcascade.kernels import graph as users
-from clubcascade.kernels import linear, luck, ranking
+from clubcascade.kernels import linear, luck, memory, ranking
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
@@ -27,11 +27,13 @@ class Club(Struct):
     """The whole state.
 
     ``ridge`` has one model per label of ``graph``. Per user: ``weights`` and ``radius`` (0 and 1
-    for a user of whom nothing is known), ``by_feature`` (the weights feature by feature in single
-    precision; dense graphs only), and ``row``, the row of its statistics, -1 before its first
+    for a user of whom nothing is known), what others compare themselves with, in single precision
+    (``by_feature`` for dense graphs: the weights feature by feature; ``by_user`` for sparse ones:
+    weights, then the radius), and ``row``, the row of its statistics, -1 before its first
     feedback. Per row: ``gram``, ``moment``, ``count``, and for not too many users ``inverse`` with
-    its ``age``. ``rule`` = [alpha, beta, 1 for the 2017 code]; ``tally`` = [rows in use, clusters,
-    draws]; ``key`` = the key of the draws; the rest is scratch.
+    its ``age``. ``rule`` = [alpha, beta, 1 for the 2017 code, then the position discounts, if any];
+    ``tally`` = [rows in use, clusters, draws, updates]; ``key`` = the key of the draws;
+    ``schedule`` (rows: updates, and the largest alpha after so many); the rest is scratch.
     """
 
     ridge: models.Ridge
@@ -45,9 +47,11 @@ class Club(Struct):
     weights: Floats
     radius: Floats
     by_feature: Any
+    by_user: Any
     rule: Floats
     tally: Ints
     key: Words
+    schedule: Floats
     near: Ints
     gone: Ints
     near_square: Any
@@ -84,10 +88,17 @@ def keeps_inverses(state: Club) -> bool:
 
 @kernel
 def _publish(state: Club, node: int) -> None:
-    """Copy a user's weights to where users with many neighbours look for them."""
+    """Copy a user's weights to where its neighbours look for them."""
+    weights = state.weights[node]
+    d = weights.shape[0]
     if state.by_feature.shape[1] > 0:
-        for f in range(state.by_feature.shape[0]):
-            state.by_feature[f, node] = state.weights[node, f]
+        for f in range(d):
+            state.by_feature[f, node] = weights[f]
+    if state.by_user.shape[0] > 0:
+        shown = state.by_user[node]
+        for f in range(d):
+            shown[f] = weights[f]
+        shown[d] = state.radius[node]
 
 
 @kernel
@@ -148,6 +159,26 @@ def _note(state: Club, node: int, row: int, x: Floats, y: float, linked: bool) -
 
 
 @kernel
+def _note_discounted(
+    state: Club, node: int, row: int, x: Floats, y: float, linked: bool, position: int
+) -> None:
+    """Lines 5 and 8 for one item of a list whose positions are discounted."""
+    discount = models.discount_at(state.rule[3:], position)
+    scaled = models.discounted(state.ridge, discount, x)
+    models.observe(state.ridge, state.graph.label[node], scaled, discount * y)
+    _note(state, node, row, scaled, discount * y, linked)
+
+
+@kernel
+def _relax(state: Club) -> None:
+    """Count an update and lower alpha if the schedule says so; what was deleted stays so."""
+    state.tally[3] += 1
+    for step in range(state.schedule.shape[0]):
+        if state.tally[3] >= state.schedule[step, 0]:
+            state.rule[0] = min(state.rule[0], state.schedule[step, 1])
+
+
+@kernel
 def _split(state: Club, node: int, pieces: int) -> None:
     """Give every piece that a cut split off its own model; the rest keeps what remains."""
     graph = state.graph
@@ -185,13 +216,40 @@ def _too_far(state: Club, node: int, other: int) -> bool:
 
 
 @kernel
+def _single_precision(state: Club, node: int) -> Any:
+    """Return a copy of a user's weights, to be compared with what its neighbours show."""
+    weights = state.near_square[1]
+    for f in range(state.weights.shape[1]):
+        weights[f] = state.weights[node, f]
+    return weights
+
+
+@kernel
 def _find_far_neighbours(state: Club, node: int) -> int:
-    """Test each neighbour of a user; write those too far away to ``gone``, return how many."""
-    degree = users.neighbours(state.graph, node, state.near)
+    """Test each neighbour of a user; write those too far away to ``gone``, return how many.
+
+    First in single precision, of which more users fit into a cache line. Its rounding error is
+    far below ``SLACK`` times the squares of the distance and of the user's own weights; whoever
+    may be too far with that much room is tested exactly.
+    """
+    by_user, near = state.by_user, state.near
+    weights = _single_precision(state, node)
+    d = state.weights.shape[1]
+    mine = weights[:d]
+    alpha, radius = state.rule[0], state.radius[node]
+    spare = SLACK * linear.dot(state.weights[node], state.weights[node])
+    degree = users.neighbours(state.graph, node, near)
     gone = 0
     for e in range(degree):
-        if _too_far(state, node, state.near[e]):
-            state.gone[gone] = state.near[e]
+        other = near[e]
+        if by_user.shape[0] > 0:
+            shown = by_user[other]
+            total = linear.square_distance(mine, shown)
+            bar = alpha * (radius + shown[d])
+            if (1.0 + SLACK) * total + spare < bar * bar:
+                continue
+        if _too_far(state, node, other):
+            state.gone[gone] = other
             gone += 1
     return gone
 
@@ -222,16 +280,13 @@ def _find_far_users(state: Club, node: int) -> int:
     """Do the same for a user with many neighbours, a word of the graph's bits at a time.
 
     ``by_feature`` holds the weights feature by feature and in single precision, so that the users
-    of one word are compared in one quick loop. Its rounding error is far below ``SLACK`` times
-    the squares of the distance and of the user's own weights; whoever may be too far with that
-    much room is tested exactly.
+    of one word are compared in one quick loop; whoever may be too far is tested exactly.
     """
     # names for the arrays: through the structure, each would be looked up anew in the loops
     by_feature, radius = state.by_feature, state.radius
-    total, weights, flags = state.near_square[0], state.near_square[1], state.flags
-    d, room = by_feature.shape
-    for f in range(d):
-        weights[f] = state.weights[node, f]
+    total, flags = state.near_square[0], state.flags
+    weights = _single_precision(state, node)
+    room = by_feature.shape[1]
     alpha = state.rule[0]
     mine = radius[node]
     spare = SLACK * linear.dot(state.weights[node], state.weights[node])
@@ -288,9 +343,36 @@ def rank_shaken(
     ranking.rank_scores(mean, rows, scores)
 
 
+@kernel
+def _ask_for_user(state: Club, node: int) -> None:
+    """Have a user's statistics and list of neighbours on their way."""
+    row = state.row[node]
+    if row < 0:
+        row = state.tally[0]
+    memory.fetch_row(state.gram, row)
+    memory.fetch_row(state.moment, row)
+    first = state.graph.begin[node]
+    for e in range(first, first + state.graph.degree[node], 8):
+        memory.fetch_row(state.graph.others, e)
+    memory.fetch_row(state.weights, node)
+    memory.fetch_row(state.radius, node)
+
+
+@kernel
+def _ask_for_neighbours(state: Club, node: int) -> None:
+    """Have the weights of a user's neighbours on their way while there is other work to do."""
+    graph = state.graph
+    first = graph.begin[node]
+    for e in range(graph.degree[node]):
+        other = graph.others[first + e]
+        memory.fetch_row(state.by_user, other)
+
+
 @answer(rank_catalog, ClubType)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
     g = state.graph.label[node]
+    if not users.is_dense(state.graph):
+        _ask_for_user(state, node)
     if state.rule[2] > 0.0:
         every = np.arange(shelf.features.shape[0])
         rank_shaken(state, state.ridge, g, shelf.features, every, rows, scores)
@@ -322,10 +404,16 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     if row < 0:
         row = _welcome(state, node)
     linked = state.graph.degree[node] > 0
-    for p in range(examined):
-        x = features[rows[p]]
-        models.observe(state.ridge, g, x, rewards[p])
-        _note(state, node, row, x, rewards[p], linked)
+    if not users.is_dense(state.graph):
+        _ask_for_neighbours(state, node)
+    if state.rule.shape[0] > 3:
+        for p in range(examined):
+            _note_discounted(state, node, row, features[rows[p]], rewards[p], linked, p)
+    else:
+        for p in range(examined):
+            x = features[rows[p]]
+            models.observe(state.ridge, g, x, rewards[p])
+            _note(state, node, row, x, rewards[p], linked)
     models.settle(state.ridge, g)
     state.count[row] += examined
     state.radius[node] = radius_of(state.count[row], state.rule[2] > 0.0)
@@ -337,6 +425,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
                 linear.times(state.inverse[row], state.moment[row], state.weights[node])
             _publish(state, node)
         _delete_edges(state, node)
+    _relax(state)
 
 
 @answer(count_clusters, ClubType)

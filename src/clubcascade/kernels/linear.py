@@ -115,28 +115,42 @@ def solve(upper: Floats, x: Floats) -> None:
 
 @kernel
 def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out: Floats) -> None:
-    """``out = (ridge I + gram)^-1 moment`` by elimination; ``work`` is d x (d + 1) scratch.
+    """``out = (ridge I + gram)^-1 moment`` by elimination.
 
-    The moment rides along as a last column, and rows are updated at full width: a vector loop
-    over a whole row is quicker than a shorter one with a rest.
+    ``work`` is scratch of d rows, at least d + 1 long and zero beyond: the moment rides along as
+    a last column, rows are updated at full width, since a vector loop over a whole row is quicker
+    than a shorter one with a rest, and two columns are eliminated at a time.
     """
     d = moment.shape[0]
+    width = work.shape[1]
     for f in range(d):
+        row, source = work[f], gram[f]
         for g in range(d):
-            work[f, g] = gram[f, g]
-        work[f, f] += ridge
-        work[f, d] = moment[f]
-    for c in range(d):
-        scale = 1.0 / work[c, c]
-        for r in range(c + 1, d):
-            step = work[c, r] * scale
-            for g in range(d + 1):
-                work[r, g] -= step * work[c, g]
+            row[g] = source[g]
+        row[f] += ridge
+        row[d] = moment[f]
+    for c in range(0, d - 1, 2):
+        one, two = work[c], work[c + 1]
+        scale = 1.0 / one[c]
+        step = one[c + 1] * scale
+        for g in range(width):
+            two[g] -= step * one[g]
+        other = 1.0 / two[c + 1]
+        for r in range(c + 2, d):
+            row = work[r]
+            p, q = one[r] * scale, two[r] * other
+            for g in range(width):
+                row[g] -= p * one[g] + q * two[g]
     for c in range(d - 1, -1, -1):
-        total = work[c, d]
-        for g in range(c + 1, d):
-            total -= work[c, g] * out[g]
-        out[c] = total / work[c, c]
+        row = work[c]
+        even, odd = row[d], 0.0
+        whole = c + 1 + (d - c - 1) // 2 * 2
+        for g in range(c + 1, whole, 2):
+            even -= row[g] * out[g]
+            odd -= row[g + 1] * out[g + 1]
+        if whole < d:
+            even -= row[whole] * out[whole]
+        out[c] = (even + odd) / row[c]
 
 
 @kernel

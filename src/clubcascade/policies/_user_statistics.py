@@ -33,7 +33,8 @@ class UserStatistics:
     n_users
         Users known; beyond ``OWN_INVERSES`` no inverses are kept.
     dense
-        Whether the weights are also kept feature by feature, for users with many neighbours.
+        Whether what users compare is laid out feature by feature, for users with many neighbours,
+        or user by user.
     """
 
     def __init__(self, d: int, capacity: int, n_users: int, dense: bool) -> None:
@@ -56,6 +57,7 @@ class UserStatistics:
             "weights": aligned_zeros(capacity, d),
             "radius": np.ones(room),
             "by_feature": aligned_zeros(d, room if self.dense else 0, dtype=np.float32),
+            "by_user": aligned_zeros(*self._shown(capacity), dtype=np.float32),
         }
         for name, value in old.items():
             if name in _ROWS and len(self.arrays[name]):
@@ -65,13 +67,20 @@ class UserStatistics:
         self.capacity = capacity
         self._publish()
 
+    def _shown(self, capacity: int) -> tuple[int, int]:
+        """Rows of weights and radius, each in cache lines of its own."""
+        return (0 if self.dense else capacity, -(-(self.d + 1) // 16) * 16)
+
     def _publish(self) -> None:
         if self.dense:
             self.arrays["by_feature"][:, : self.capacity] = self.arrays["weights"].T
+        else:
+            self.arrays["by_user"][:, : self.d] = self.arrays["weights"]
+            self.arrays["by_user"][:, self.d] = self.arrays["radius"][: self.capacity]
 
     def fields(self) -> tuple[npt.NDArray[Any], ...]:
         """Return the arrays in the order of the compiled structure."""
-        order = ("row", *_ROWS, "weights", "radius", "by_feature")
+        order = ("row", *_ROWS, "weights", "radius", "by_feature", "by_user")
         return tuple(self.arrays[name] for name in order)
 
     def state(self, n_users: int, used: int) -> dict[str, npt.NDArray[Any]]:

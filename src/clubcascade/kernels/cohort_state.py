@@ -1,0 +1,61 @@
+"""The compiled state of CohortCascade."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clubcascade.core import Floats, Ints, Words
+from clubcascade.kernels import ridge as models
+from clubcascade.kernels.jit import Struct, StructType, kernel, struct
+
+
+class CohortType(StructType):
+    """Type of :class:`Cohort`."""
+
+
+@struct(CohortType)
+class Cohort(Struct):
+    """Everyone, cohorts, users.
+
+    ``ridge``: model 0 is everyone's, the others are cohorts'. Per model: ``root`` (factor of its
+    matrix, a little behind) with ``root_count`` (count when it was computed), ``prior`` and
+    ``prior_log_det`` (precision of a user's weights around it), ``size`` (users), ``head``
+    (one of them). Per user: ``gram``, ``moment``, ``count``, ``label`` (its cohort, 0 before it
+    has one), ``due`` (count at which its cohort is reviewed), ``after`` and ``before`` (the ring
+    of the cohort's users). ``error`` and ``way`` per power of two of the count; ``noise`` =
+    [squared error of a prediction, share of reviews that moved a user]; ``rule`` = [scale of the
+    draws, variance of users around a cohort, of cohorts around everyone, how much wider centres
+    are drawn]; ``tally`` =
+    [lists learned, cohorts, users, the last model ever used]; ``draws`` = [lists drawn];
+    ``keys`` = keys of the draws and of the reviews; the rest is scratch.
+    """
+
+    ridge: models.Ridge
+    root: Floats
+    root_count: Ints
+    prior: Floats
+    prior_log_det: Floats
+    size: Ints
+    head: Ints
+    gram: Floats
+    moment: Floats
+    count: Ints
+    label: Ints
+    due: Ints
+    after: Ints
+    before: Ints
+    error: Floats
+    way: Ints
+    noise: Floats
+    rule: Floats
+    tally: Ints
+    draws: Ints
+    keys: Words
+    vectors: Floats
+    matrices: Floats
+
+
+@kernel
+def make(*fields: Any) -> Cohort:
+    """Bind arrays into one structure that the kernels take."""
+    return Cohort(*fields)

@@ -1,0 +1,286 @@
+"""CohortCascade: the policy to use by default; nothing to tune."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any, Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade import validation
+from clubcascade.core import Catalog, Floats, Ints, Items
+from clubcascade.errors import InvalidArgument, UnknownUser
+from clubcascade.kernels import cohort as kernels
+from clubcascade.kernels import cohort_state, rack, single
+from clubcascade.kernels.ranking import BLOCK
+from clubcascade.policies._arrays import aligned_zeros
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.policies._models import Models
+from clubcascade.policies._seeds import key_of
+
+WITHIN = 1 / 1000
+"""Variance of users' weights around their cohort's, in units of the noise."""
+BETWEEN = 1 / 8
+"""Variance of cohorts' weights around everyone's, likewise."""
+WIDER = 2.0
+"""How much wider the centres are drawn than users around them: what they teach, all learn."""
+FIRST_NOISE = 0.15
+"""Squared error of a prediction before there is any."""
+
+_USERS = ("gram", "moment", "count", "label", "due", "after", "before")
+_COHORTS = ("root", "root_count", "prior", "prior_log_det", "size", "head")
+_LEARNED = ("error", "way", "noise", "tally")
+
+
+class CohortCascade(CompiledPolicy):
+    """CohortCascade: finds who is alike, learns each user's own taste, and needs no tuning.
+
+    Every user has weights of its own, which lie around those of its cohort, which lie around
+    everyone's. A user without history is served as everyone, soon as its cohort, and with enough
+    feedback as itself: how far to trust each level is judged by what would have predicted past
+    clicks best. Cohorts are found by moving users, one at a time, to the cohort under which their
+    feedback is most probable; they may split, merge and vanish. To explore, weights are drawn from
+    what is believed (Thompson sampling), as widely as past predictions were wrong.
+
+    Parameters
+    ----------
+    n_features
+        Number of features of an item.
+    users
+        Users known beforehand; others join at their first ``update``.
+    explore
+        Width of the draws in standard deviations of the belief; twice that for cohorts.
+    reg
+        Ridge constant of the cohorts' and everyone's weights.
+    max_cohorts
+        The most cohorts at a time; whoever fits none stays with everyone.
+    seed
+        Seed of the draws (``recommend``) and of the moves (``update``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy = CohortCascade(n_features=2, seed=7)
+    >>> items = np.eye(2)
+    >>> for _ in range(40):
+    ...     policy.update("alice", items[[1, 0]], click=1)
+    ...     policy.update("bob", items[[0, 1]], click=1)
+    >>> policy.recommend("alice", items, k=1), policy.recommend("bob", items, k=1)
+    (array([0]), array([1]))
+    >>> policy.clusters()
+    [{'alice'}, {'bob'}]
+    """
+
+    n_features: int
+
+    def __init__(
+        self,
+        *,
+        n_features: int,
+        users: Iterable[Hashable] | None = None,
+        explore: float = 0.25,
+        reg: float = 1.0,
+        max_cohorts: int = 256,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self.n_features = validation.whole("n_features", n_features, low=1)
+        self.explore = validation.number("explore", explore, low=0)
+        self.reg = validation.number("reg", reg, low=0, open_low=True)
+        self.max_cohorts = validation.whole("max_cohorts", max_cohorts, low=1)
+        self.seed = validation.whole("seed", seed, low=0)
+        known = [] if users is None else list(users)
+        self._given = users if isinstance(users, range) or users is None else known
+        self._numbers = {user: number for number, user in enumerate(known)}
+        if len(self._numbers) != len(known):
+            raise InvalidArgument(
+                f"users must be distinct, got {len(known)} of whom {len(self._numbers)} differ"
+            )
+        self._racks: WeakKeyDictionary[Catalog, Any] = WeakKeyDictionary()
+        self._allocate()
+        self._reserve(max(len(known) + 1, 8))
+        self._tally[2] = len(known)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor's arguments, as they were given."""
+        return super().params | {"users": self._given}
+
+    # -- arrays --------------------------------------------------------------------------------
+
+    def _allocate(self) -> None:
+        d, most = self.n_features, self.max_cohorts + 1
+        self._models = Models(d, self.reg, most)
+        self._arrays: dict[str, npt.NDArray[Any]] = {
+            "root": aligned_zeros(most, d, d),
+            "root_count": np.zeros(most, np.int64),
+            "prior": aligned_zeros(most, d, d),
+            "prior_log_det": np.zeros(most),
+            "size": np.zeros(most, np.int64),
+            "head": np.zeros(most, np.int64),
+            "error": np.zeros((kernels.BUCKETS + 1, kernels.WAYS)),  # and one row of scratch
+            "way": np.full(kernels.BUCKETS, kernels.FIRST_WAY),
+            "noise": np.array([FIRST_NOISE, 1.0]),
+            "rule": np.array([self.explore, WITHIN, BETWEEN, WIDER]),
+            "tally": np.zeros(4, np.int64),
+            "draws": np.zeros(1, np.int64),
+            "keys": np.concatenate([key_of(self.seed, "draws"), key_of(self.seed, "moves")]),
+            "vectors": aligned_zeros(4, d),
+            "matrices": aligned_zeros(4, d, d),
+        }
+        for g in range(most):
+            self._models.clear(g)
+            self._arrays["root"][g] = np.sqrt(self.reg) * np.eye(d)
+        self._capacity = 0
+
+    @property
+    def _tally(self) -> Ints:
+        return self._arrays["tally"]
+
+    def _reserve(self, capacity: int) -> None:
+        """Make room for ``capacity`` users; one more row than users, for strangers."""
+        d, a, kept = self.n_features, self._arrays, self._capacity
+        old = {name: a[name] for name in _USERS if name in a}
+        a["gram"], a["moment"] = aligned_zeros(capacity, d, d), aligned_zeros(capacity, d)
+        for name in ("count", "label", "due", "after", "before"):
+            a[name] = np.zeros(capacity, np.int64)
+        for name, value in old.items():
+            a[name][:kept] = value[:kept]
+        self._capacity = capacity
+        self._bind()
+
+    def _bind(self) -> None:
+        fields = [name for name in cohort_state.Cohort.__annotations__ if name != "ridge"]
+        self.compiled = cohort_state.make(
+            self._models.struct, *(self._arrays[name] for name in fields)
+        )
+
+    # -- users and items -----------------------------------------------------------------------
+
+    def _join(self, user: Hashable) -> int:
+        number = len(self._numbers)
+        if number + 1 == self._capacity:
+            self._reserve(2 * self._capacity)
+        self._numbers[user] = number
+        self._tally[2] = number + 1
+        return number
+
+    def _row(self, user: Hashable) -> int:
+        """Row of a user's statistics; a stranger gets the row that is always empty."""
+        number = self._numbers.get(user, -1)
+        return number if number >= 0 else len(self._numbers)
+
+    def shelf(self, catalog: Catalog, k: int) -> Any:
+        """Return the catalogue as it is ranked."""
+        found = self._racks.get(catalog)
+        if found is None:
+            found = self._racks[catalog] = _rack(catalog._rows)
+        return found
+
+    def lessons(self, catalog: Catalog) -> Any:
+        """Return the catalogue's features."""
+        return catalog._rows
+
+    def _rank_stranger(
+        self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
+    ) -> None:
+        node = len(self._numbers)
+        if isinstance(items, Catalog):
+            single.rank_catalog(self.compiled, node, self.shelf(items, len(rows)), rows, scores)
+        else:
+            single.rank_items(self.compiled, node, items, rows, scores)
+
+    @property
+    def draws(self) -> bool:
+        """Say yes: every list has its own draw."""
+        return True
+
+    def labels(self) -> Ints:
+        """Return the cohort of each user, 0 before it has one, in the order of their numbers."""
+        return np.array(self._arrays["label"][: len(self._numbers)], dtype=np.intp)
+
+    # -- answers -------------------------------------------------------------------------------
+
+    def scores(self, user: Hashable, items: Items) -> Floats:
+        """Return the expected attraction of every item, without a draw, within [0, 1]."""
+        loose = self._read_items(items)
+        rows = loose._rows if isinstance(loose, Catalog) else loose
+        return np.clip(rows @ self._expected(user), 0.0, 1.0)
+
+    def _expected(self, user: Hashable) -> Floats:
+        self.number(user)
+        weights = np.empty(self.n_features)
+        with self._lock:
+            kernels.mean(self.compiled, self._row(user), weights)
+        return weights
+
+    def user_weights(self, user: Hashable) -> Floats:
+        """Return the weights expected of a user."""
+        self._known(user)
+        return self._expected(user)
+
+    def cluster_weights(self, user: Hashable) -> Floats:
+        """Return the weights of a user's cohort, everyone's for a stranger."""
+        self.number(user)
+        with self._lock:
+            label = self._arrays["label"][self._row(user)]
+            return np.array(self._models.arrays["weights"][label])
+
+    def statistics(self, user: Hashable) -> tuple[Floats, Floats, int]:
+        """Return the user's own (gram, moment, count); no ridge term inside ``gram``."""
+        number = self._known(user)
+        with self._lock:
+            a = self._arrays
+            return a["gram"][number].copy(), a["moment"][number].copy(), int(a["count"][number])
+
+    def _known(self, user: Hashable) -> int:
+        number = self.number(user)
+        if number < 0:
+            raise UnknownUser(f"user must be one that the policy has met, got {user!r}")
+        return number
+
+    # -- state ---------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Return all that was learned: arrays (copies) and plain values."""
+        with self._lock:
+            n, a = len(self._numbers), self._arrays
+            kept = {name: a[name][:n] for name in _USERS}
+            kept |= {name: a[name] for name in (*_LEARNED, "draws")}
+            used = int(self._tally[3]) + 1
+            kept |= {name: a[name][:used] for name in _COHORTS}
+            copies = {name: value.copy() for name, value in kept.items()}
+            return {"users": list(self._numbers), **copies, **self._models.state(used)}
+
+    def _take(self, state: dict[str, Any]) -> None:
+        n, a = len(state["users"]), self._arrays
+        self._reserve(max(n + 1, 8))
+        for name in _USERS:
+            a[name][:n] = state[name]
+        for name in _COHORTS:
+            a[name][: len(state[name])] = state[name]
+        for name in (*_LEARNED, "draws"):
+            a[name][...] = state[name]
+        self._models.load_state(state)
+        self._numbers = {user: number for number, user in enumerate(state["users"])}
+        if len(self._numbers) != len(state["count"]):
+            raise ValueError("users and count differ in length")
+        self._bind()
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        """Yield one policy for users that come, and one for users known beforehand."""
+        yield cls(n_features=3, seed=3)
+        yield cls(n_features=3, users=range(3), max_cohorts=2, seed=4)
+
+
+def _rack(features: Floats) -> Any:
+    n, d = features.shape
+    count = -(-n // BLOCK)
+    blocks = aligned_zeros(count, d, BLOCK, dtype=np.float32)
+    padded = np.zeros((count * BLOCK, d), np.float32)
+    padded[:n] = features
+    blocks[...] = padded.reshape(count, BLOCK, d).transpose(0, 2, 1)
+    return rack.make(blocks, np.array([n]), np.zeros(BLOCK, np.float32))

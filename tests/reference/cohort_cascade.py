@@ -1,0 +1,279 @@
+"""CohortCascade, word for word: every sample is kept, every probability is that of a dense normal.
+
+The constants are those of the kernels; everything else is written down a second time.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from clubcascade.kernels import cohort, cohort_sets
+from clubcascade.policies import cohort_cascade
+
+WITHIN, BETWEEN = cohort_cascade.WITHIN, cohort_cascade.BETWEEN
+CENTRES = ("everyone", "cohort")
+WAYS = [(centre, pull) for centre in CENTRES for pull in (*cohort.PULLS, math.inf)]
+
+
+def log_probability(rows, clicks, centre, spread, noise):
+    """ln p(clicks) if they are rows @ w + N(0, noise) and w ~ N(centre, noise * spread)."""
+    covariance = noise * (np.eye(len(rows)) + rows @ spread @ rows.T)
+    lower = np.linalg.cholesky(covariance)
+    rest = solve_triangular(lower, clicks - rows @ centre, lower=True)
+    log_det = 2 * np.log(np.diag(lower)).sum()
+    return -0.5 * (rest @ rest + log_det + len(clicks) * math.log(2 * math.pi))
+
+
+class CohortCascade:
+    """The policy with its luck handed over.
+
+    ``luck(t, place)`` is the uniform number of list ``t`` at ``place``, by which users move;
+    normal vectors for the draws are arguments of :meth:`draw`. ``margin`` is how near the closest
+    decision so far was to falling the other way.
+    """
+
+    def __init__(self, d, users, luck, explore=0.25, reg=1.0, max_cohorts=256):
+        self.d, self.explore, self.reg, self.luck = d, explore, reg, luck
+        self.places = max_cohorts + 1  # model 0 is everyone's
+        self.users, self.rows, self.clicks, self.label, self.due = [], {}, {}, {}, {}
+        for user in users:
+            self.join(user)
+        self.behind = {g: (np.zeros((d, d)), 0) for g in range(self.places)}
+        self.error = np.zeros((cohort.BUCKETS, cohort.WAYS))
+        self.way = [cohort.FIRST_WAY] * cohort.BUCKETS
+        self.noise = cohort_cascade.FIRST_NOISE
+        self.unrest = 1.0  # the share of reviews that moved somebody
+        self.lists = 0
+        self.margin = math.inf
+        self.seen = {"moves": 0, "mergers": 0, "departures": 0, "full": 0}
+
+    def join(self, user):
+        self.users.append(user)
+        self.rows[user], self.clicks[user] = np.zeros((0, self.d)), np.zeros(0)
+        self.label[user], self.due[user] = 0, 0
+
+    # -- what is known ------------------------------------------------------------------------
+
+    def members(self, g):
+        return [user for user in self.users if g == 0 or self.label[user] == g]
+
+    def size(self, g):
+        return len(self.members(g))
+
+    def occupied(self):
+        return sorted({self.label[user] for user in self.users} - {0})
+
+    def samples(self, users):
+        rows = [np.zeros((0, self.d)), *(self.rows[user] for user in users)]
+        clicks = [np.zeros(0), *(self.clicks[user] for user in users)]
+        return np.vstack(rows), np.concatenate(clicks)
+
+    def ridge(self, users):
+        """Covariance (in units of the noise) and mean of ridge weights of some users together."""
+        rows, clicks = self.samples(users)
+        covariance = np.linalg.inv(self.reg * np.eye(self.d) + rows.T @ rows)
+        return covariance, covariance @ rows.T @ clicks
+
+    def weights(self, g):
+        return self.ridge(self.members(g))[1]
+
+    def count(self, user):
+        return len(self.clicks.get(user, ()))
+
+    def count_of(self, g):
+        return sum(self.count(user) for user in self.members(g))
+
+    def remember(self, g):
+        """Note what model ``g`` has seen: draws and comparisons know no more until next time."""
+        rows, clicks = self.samples(self.members(g))
+        self.behind[g] = rows.T @ rows, len(clicks)
+
+    def spread(self, g):
+        """Covariance of a user's weights around cohort ``g``, as of the last time."""
+        gram, _ = self.behind[g]
+        return np.linalg.inv(self.reg * np.eye(self.d) + gram) + WITHIN * np.eye(self.d)
+
+    # -- one user -----------------------------------------------------------------------------
+
+    def bucket(self, user):
+        return min(int(math.log2(self.count(user) + 1)), cohort.BUCKETS - 1)
+
+    def centre_of(self, user, way):
+        return self.label.get(user, 0) if WAYS[way][0] == "cohort" else 0
+
+    def own_matrix(self, user, pull):
+        rows = self.rows.get(user, np.zeros((0, self.d)))
+        return rows.T @ rows + pull * np.eye(self.d)
+
+    def personal(self, user, pull, centre):
+        if pull == math.inf:
+            return centre
+        if self.count(user) == 0:
+            return centre.copy()
+        moment = self.rows[user].T @ self.clicks[user]
+        return np.linalg.solve(self.own_matrix(user, pull), moment + pull * centre)
+
+    def expected(self, user):
+        way = self.way[self.bucket(user)]
+        return self.personal(user, WAYS[way][1], self.weights(self.centre_of(user, way)))
+
+    def draw(self, user, first, second):
+        """The weights that two standard normal vectors stand for: the centre, then the user."""
+        way = self.way[self.bucket(user)]
+        g, pull = self.centre_of(user, way), WAYS[way][1]
+        scale = self.explore * math.sqrt(self.noise)
+        seen, _ = self.behind[g]
+        upper = np.linalg.cholesky(self.reg * np.eye(self.d) + seen).T
+        wide = cohort_cascade.WIDER * scale
+        centre = self.weights(g) + wide * np.linalg.solve(upper, first)
+        if pull == math.inf:
+            return centre
+        upper = np.linalg.cholesky(self.own_matrix(user, pull)).T
+        return self.personal(user, pull, centre) + scale * np.linalg.solve(upper, second)
+
+    # -- learning -----------------------------------------------------------------------------
+
+    def update(self, user, shown_rows, examined, clicks):
+        if user not in self.rows:
+            self.join(user)
+        t, self.lists = self.lists, self.lists + 1
+        X = np.array(shown_rows[:examined], dtype=float)
+        y = np.array([float(k in clicks) for k in range(examined)])
+        if self.count(user) < cohort.JUDGED_ALWAYS or t % 4 == 0:
+            self.judge(user, X, y)
+        self.rows[user] = np.vstack([self.rows[user], X])
+        self.clicks[user] = np.concatenate([self.clicks[user], y])
+        for g in {0, self.label[user]}:
+            if self.count_of(g) >= cohort.STALE * self.behind[g][1]:
+                self.remember(g)
+        self.review(user, t)
+
+    def judge(self, user, X, y):
+        """Every way predicts; errors fade; the best way is used from now on."""
+        place = self.bucket(user)
+        fade = cohort.FORGET ** len(y)
+        now = self.way[place]
+        centres = {"everyone": self.weights(0), "cohort": self.weights(self.label[user])}
+        for way, (centre, pull) in enumerate(WAYS):
+            guess = np.clip(X @ self.personal(user, pull, centres[centre]), 0.0, 1.0)
+            total = float(((y - guess) ** 2).sum())
+            self.error[place, way] = fade * self.error[place, way] + total
+            if way == now:
+                self.noise = fade * self.noise + (1 - fade) * total / len(y)
+        self.way[place] = int(np.argmin(self.penalised(place)))
+
+    def penalised(self, place):
+        """Errors of the ways; the weaker the pull, the more is added."""
+        strongest_first = sorted({pull for _, pull in WAYS}, reverse=True)
+        steps = np.array([strongest_first.index(pull) for _, pull in WAYS])
+        return self.error[place] * (1 + cohort.MARGIN * steps)
+
+    def below(self, one, other):
+        """``one < other``, remembering how near they were."""
+        scale = max(1.0, min(abs(one), abs(other)))
+        self.margin = min(self.margin, abs(one - other) / scale)
+        return one < other
+
+    def review(self, user, t):
+        if self.count(user) >= max(self.due[user], cohort_sets.FIRST_REVIEW):
+            self.place(user, t, 0)
+            self.due[user] = int(cohort_sets.GROWTH * self.count(user)) + 5
+        if self.luck(t, 1_000_000) < max(cohort_sets.RARELY, self.unrest):
+            other = self.users[int(self.luck(t, 1_000_001) * len(self.users))]
+            if self.count(other) >= cohort_sets.FIRST_REVIEW:
+                moved = self.place(other, t, 1)
+                self.unrest += 0.01 * (float(moved) - self.unrest)
+
+    def gumbel(self, t, place):
+        u = self.luck(t, place) * (1 - 1e-12) + 5e-13
+        return -math.log(-math.log(u))
+
+    def evidence(self, users, centre, spread):
+        """Log-probability of what some users clicked if their common weights ~ N(centre, .)."""
+        rows, clicks = self.samples(users)
+        noise = max(self.noise, cohort_sets.LOWEST_NOISE)
+        return log_probability(rows, clicks, centre, spread, noise)
+
+    def of_own(self, user):
+        """Evidence in the user's own cohort without the user, unless it hardly counts there."""
+        g = self.label[user]
+        if self.count(user) <= cohort_sets.SMALL_SHARE * self.count_of(g):
+            return self.evidence([user], self.weights(g), self.spread(g))
+        covariance, centre = self.ridge([other for other in self.members(g) if other != user])
+        return self.evidence([user], centre, covariance + WITHIN * np.eye(self.d))
+
+    def candidates(self, user, t, turn):
+        """Label and value (log-probability plus luck) of each cohort in question; 0 is a new one.
+
+        The cohort of the user comes first, a new one second.
+        """
+        own, first = self.label[user], (self.places + 3) * turn
+        if own > 0 and self.size(own) > 1:
+            value = self.of_own(user) + math.log(self.size(own) - 1)
+            yield own, value + self.gumbel(t, first)
+        flat = (WITHIN + BETWEEN) * np.eye(self.d)
+        yield 0, self.evidence([user], self.weights(0), flat) + self.gumbel(t, first + 1)
+        start = int(self.luck(t, first + 2) * self.places)
+        order = [(start + step) % self.places for step in range(self.places)]
+        others = [g for g in order if g != own and g in self.occupied()]
+        for g in others[: cohort_sets.TRIED]:
+            value = self.evidence([user], self.weights(g), self.spread(g))
+            yield g, value + math.log(self.size(g)) + self.gumbel(t, first + 3 + g)
+
+    def place(self, user, t, turn):
+        own = self.label[user]
+        best, top, runner, second = -1, -math.inf, 0, -math.inf
+        for g, value in self.candidates(user, t, turn):
+            if self.below(top, value):
+                if g != 0:  # a new cohort does not make the one before it a candidate for a merger
+                    runner, second = best, top
+                best, top = g, value
+            elif g != 0 and self.below(second, value):
+                runner, second = g, value
+        if best == 0:
+            best = own if own > 0 and self.size(own) == 1 else self.free_label() or own
+        if best != own:
+            self.move(user, best)
+        if runner > 0 and runner != best and best > 0 and self.size(runner) > 0:
+            if self.below(top - second, cohort_sets.NEAR):
+                small, large = runner, best
+                if self.size(runner) > self.size(best):
+                    small, large = best, runner
+                if self.are_one(small, large):
+                    self.merge(small, large)
+        return best != own
+
+    def free_label(self):
+        for g in range(1, self.places):
+            if g not in self.occupied():
+                return g
+        self.seen["full"] += 1
+        return 0
+
+    def move(self, user, g):
+        own, self.label[user] = self.label[user], g
+        self.seen["moves"] += 1
+        self.seen["departures"] += own > 0
+        if own > 0:
+            self.remember(own)
+        self.remember(g)
+
+    def are_one(self, small, large):
+        """Is the small cohort's feedback more probable from around the large one's weights?"""
+        apart = WITHIN * (1 / self.size(small) + 1 / self.size(large)) * np.eye(self.d)
+        covariance, centre = self.ridge(self.members(large))
+        together = self.evidence(self.members(small), centre, covariance + apart)
+        flat = BETWEEN * np.eye(self.d)
+        return self.below(
+            self.evidence(self.members(small), self.weights(0), flat + apart), together
+        )
+
+    def merge(self, small, large):
+        self.seen["mergers"] += 1
+        for user in self.members(small):
+            self.label[user] = large
+        self.remember(large)
+        self.remember(small)
