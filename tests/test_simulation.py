@@ -9,8 +9,11 @@ import pytest
 
 import clubcascade as cc
 from clubcascade.checks._play import same
+from clubcascade.kernels import luck
 from clubcascade.policies import POLICIES
 from clubcascade.simulation import adjusted_rand_index
+from tests.reference import dcm
+from tests.reference.club_cascade import ClubCascade as Literal
 
 SIZES = {"n_users": 7, "n_clusters": 2, "n_items": 40, "n_features": 3, "seed": 5}
 WORLDS = {
@@ -18,6 +21,7 @@ WORLDS = {
     "fresh": {"items": "fresh"},
     "dcm": {"click": cc.click.DCM([0.8, 0.3])},
     "weighted": {"arrivals": [5, 1, 1, 1, 0, 1, 1]},
+    "discounted": {"click": cc.click.DCM([0.9, 0.6], discounts=[1.0, 0.8, 0.5])},
 }
 
 
@@ -170,6 +174,72 @@ def test_oracle_has_no_regret():
         env = cc.environments.Synthetic(**SIZES, **world)
         trace = cc.simulate(cc.environments.Oracle(env), env, rounds=200, k=3, seed=1)
         assert abs(trace.regret[-1]) < 1e-9
+
+
+@pytest.mark.parametrize("stop", [[1.0], [0.8, 0.3], [0.0]])
+def test_a_run_with_several_clicks_is_the_literal_story(stop):
+    """Word for word: a user of the dependent click model and Algorithm 1, up to the last click."""
+    env = cc.environments.Synthetic(**SIZES, click=cc.click.DCM(stop))
+    policy = cc.ClubCascade(n_features=3, users=range(7), alpha=0.5, beta=0.5, reg=1.0)
+    reference = Literal(3, range(7), alpha=0.5, beta=0.5, reg=1.0)
+    trace = cc.simulate(policy, env, rounds=400, k=4, seed=9)
+    env.reset(9)
+    rewards = several = 0
+    for t in range(400):
+        user, catalog = env.next_user()
+        rows = reference.recommend(user, catalog.features, 4)
+        chances = env.attraction[env.kind[user], rows]
+        luck_of_items = [luck.uniform(env.keys[2], t, row) for row in rows]
+        ends = [luck.uniform(env.keys[3], t, p) < dcm.at(stop, p) for p in range(4)]
+        examined, clicks, _ = dcm.look(luck_of_items < chances, ends)
+        reference.update(user, catalog.features[rows], examined, clicks)
+        rewards += bool(clicks)
+        several += len(clicks) > 1
+        assert reference.margin > 1e-9, "rounding might decide: choose another seed"
+        assert trace.reward[t] == rewards
+        assert trace.n_clusters[t] == len(reference.clusters())
+        loss = trace.regret[t] - (trace.regret[t - 1] if t else 0.0)
+        best = dcm.value(np.sort(env.attraction[env.kind[user]])[::-1][:4], stop)
+        assert loss == pytest.approx(best - dcm.value(chances, stop), abs=1e-9)
+    assert (several > 0) == (stop != [1.0])
+    assert {1, 3} < set(trace.n_clusters.tolist())
+    for user in range(7):
+        gram, moment, count = policy.statistics(user)
+        np.testing.assert_allclose(gram, reference.S[user], atol=1e-9)
+        np.testing.assert_allclose(moment, reference.b[user], atol=1e-9)
+        assert count == reference.T[user]
+
+
+@pytest.mark.parametrize("foreign", [False, True])
+def test_a_policy_that_asks_chooses_whom_to_serve(foreign):
+    """For its first rounds the users of whom least is known, then whoever comes."""
+    env = cc.environments.Synthetic(**SIZES, arrivals=[9, 1, 1, 1, 0, 0, 0])
+    served = []
+
+    class Spy(Foreign):
+        def __init__(self, inner):
+            super().__init__(inner)
+            self.choose_user = inner.choose_user
+
+        @property
+        def asks(self):
+            return self.inner.asks
+
+        def update(self, user, shown, click):
+            served.append(user)
+            super().update(user, shown, click)
+
+    policy = cc.ClubCascade(n_features=3, alpha=2.0, ask=30)
+    trace = cc.simulate(Spy(policy) if foreign else policy, env, rounds=200, k=2, seed=3)
+    counts = [policy.statistics(user)[2] for user in range(7)]
+    assert min(counts) >= 4  # the last three never come by themselves
+    if foreign:
+        assert served[:7] == list(range(7))
+        assert set(served[30:]) == {0, 1, 2, 3}
+        again = policy.fresh()
+        same_run = cc.simulate(again, env, rounds=200, k=2, seed=3)
+        assert same(policy.state(), again.state())
+        np.testing.assert_array_equal(trace.reward, same_run.reward)
 
 
 @pytest.mark.slow

@@ -9,7 +9,10 @@
 """
 
 from clubcascade import _command  # noqa: F401, I001 - the first of all: Ctrl-C while others load
-from clubcascade import click, datasets, environments, errors, theory
+import importlib as _importlib
+import typing as _typing
+
+from clubcascade import click, datasets, environments, errors, spanner, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
 from clubcascade.policies import POLICIES, load
 from clubcascade.policies.c3_ucb import C3UCB
@@ -24,24 +27,34 @@ from clubcascade.policies.multiple_lin_ucb import MultipleLinUCB
 from clubcascade.policies.random import Random
 from clubcascade.simulation import Trace, simulate
 
+if _typing.TYPE_CHECKING:
+    from clubcascade.service.client import AsyncClient, Client
+    from clubcascade.service.decision import Decision, Outcome
+    from clubcascade.service.recommender import Recommender
+
 __version__ = "0.1.0"
 
 __all__ = [
     "POLICIES",
     "C3UCB",
+    "AsyncClient",
     "CascadeKLUCB",
     "CascadeLinTS",
     "CascadeLinUCB",
     "CascadeUCB1",
     "Catalog",
+    "Client",
     "ClubCascade",
     "CohortCascade",
+    "Decision",
     "Environment",
     "Feedback",
     "KnownClusters",
     "MultipleLinUCB",
+    "Outcome",
     "Policy",
     "Random",
+    "Recommender",
     "Slate",
     "Trace",
     "click",
@@ -50,5 +63,20 @@ __all__ = [
     "errors",
     "load",
     "simulate",
+    "spanner",
     "theory",
 ]
+
+_AT_FIRST_USE = {
+    "AsyncClient": "clubcascade.service.client",
+    "Client": "clubcascade.service.client",
+    "Decision": "clubcascade.service.decision",
+    "Outcome": "clubcascade.service.decision",
+    "Recommender": "clubcascade.service.recommender",
+}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name not in _AT_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_importlib.import_module(_AT_FIRST_USE[name]), name)

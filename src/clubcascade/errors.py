@@ -13,6 +13,11 @@
     ├── DataMissing (LookupError)        a data set that is not on this machine
     ├── InvalidData (ValueError)         a data file that cannot be used as it is
     ├── DownloadFailed (OSError)         a file that could not be fetched whole
+    ├── StoreError (OSError)             a store that cannot be used now
+    │   ├── StoreUnavailable             a write that did not become durable; nothing was learned
+    │   ├── StoreLocked                  a store that another process has open
+    │   ├── StoreFenced                  a store that another process has taken over
+    │   └── StoreDamaged                 a store whose checksums do not fit
     └── MissingExtra (ImportError)       a part that needs an optional dependency
 """
 
@@ -64,6 +69,26 @@ class InvalidData(ClubCascadeError, ValueError):
 
 class DownloadFailed(ClubCascadeError, OSError):
     """A file could not be fetched whole; the same command goes on where it stopped."""
+
+
+class StoreError(ClubCascadeError, OSError):
+    """The store cannot be used now."""
+
+
+class StoreUnavailable(StoreError):
+    """A write did not become durable: nothing was learned of it, and it may be tried again."""
+
+
+class StoreLocked(StoreError):
+    """Another process has the store open."""
+
+
+class StoreFenced(StoreError):
+    """Another process has taken the store over: this one can write nothing more."""
+
+
+class StoreDamaged(StoreError):
+    """A checksum does not fit, or a part of the store is missing."""
 
 
 class MissingExtra(ClubCascadeError, ImportError):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade import validation
-from clubcascade.core import Environment, Floats, Ints, Policy
+from clubcascade.core import Environment, Feedback, Floats, Ints, Policy
 from clubcascade.environments.table import Table
 from clubcascade.errors import MissingExtra
 from clubcascade.kernels import play
@@ -36,7 +36,8 @@ class Trace:
     round
         The recorded rounds, from 1.
     reward
-        Rounds with a click, so far.
+        Rounds with a click, so far; where positions are discounted, the sum of the discounts of
+        the first clicked positions.
     regret
         Expected loss against the best lists, so far; None where the truth is unknown.
     n_clusters
@@ -87,7 +88,8 @@ def simulate(
 
     One seed gives every policy the same arrivals and the same luck. Policies of the package run
     compiled on the package's environments; any other :class:`Policy` or :class:`Environment`
-    works through its public methods, with the same result.
+    works through its public methods, with the same result. A policy that asks for users
+    (``ask`` of :class:`clubcascade.ClubCascade`) chooses from all of the environment's.
 
     Parameters
     ----------
@@ -144,6 +146,7 @@ class _Run:
         self.truth = truth if hasattr(policy, "clusters") else None
         self.compiled = (
             isinstance(policy, CompiledPolicy)
+            and policy.ranks_by_model
             and isinstance(env, Table)
             and policy.n_features in (None, env.n_features)
             and (env.offered is None or policy.plays_fresh)
@@ -179,7 +182,8 @@ class _Run:
         def advance(first: int, last: int) -> None:
             at = first
             while at < last:
-                at = self._stretch(policy, env, node, best, at, last)
+                if not self._asks():
+                    at = self._stretch(policy, env, node, best, at, last)
                 if at < last:
                     self._plain_round(at)
                     newcomer = self.user
@@ -218,6 +222,10 @@ class _Run:
                 )
             )
 
+    def _asks(self) -> bool:
+        """Tell whether the policy chooses whom to serve in the next round."""
+        return getattr(self.policy, "asks", False) is True
+
     def _advance_plain(self, first: int, last: int) -> None:
         for t in range(first, last):
             self._plain_round(t)
@@ -228,6 +236,8 @@ class _Run:
         if isinstance(env, Table):
             env.round = t - 1
         user, items = env.next_user()
+        if self._asks():
+            user = policy.choose_user(range(env.n_users))  # type: ignore[attr-defined]
         ranking = policy.recommend(user, items, self.k)
         feedback = env.respond(user, ranking)
         policy.update(user, items[ranking], feedback)
@@ -235,11 +245,16 @@ class _Run:
         play.note(
             self.log,
             t,
-            float(bool(feedback.clicks)),
+            self._reward(feedback),
             math.nan if loss is None else loss,
             self._count_clusters(t),
         )
         self.user = user
+
+    def _reward(self, feedback: Feedback) -> float:
+        if isinstance(self.env, Table):
+            return self.env.reward(feedback)
+        return float(bool(feedback.clicks))
 
     def _count_clusters(self, t: int) -> int:
         if (t + 1) % self.every and t + 1 < self.rounds:

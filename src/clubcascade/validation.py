@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
@@ -60,6 +61,19 @@ def choice(name: str, value: Any, options: Iterable[Any]) -> Any:
     return value
 
 
+def discounts(name: str, value: Any) -> tuple[float, ...] | None:
+    """Return position discounts: numbers in [0, 1] that never rise; None for none."""
+    if value is None:
+        return None
+    wanted = f"{name} must be numbers in [0, 1] that never rise, one per position"
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidArgument(f"{wanted}, got {value!r}")
+    result = tuple(number(f"{name}[{p}]", each, low=0, high=1) for p, each in enumerate(value))
+    if not result or any(later > earlier for earlier, later in pairwise(result)):
+        raise InvalidArgument(f"{wanted}, got {value!r}")
+    return result
+
+
 def list_length(k: Any, n_items: int) -> int:
     """Return ``k`` as an int, at least 1 and at most the number of items."""
     if type(k) is int and 1 <= k <= n_items:  # the common case, at once
@@ -101,7 +115,8 @@ def _wrong_rows(
         value = matrix[row][~np.isfinite(matrix[row])][0]
         return InvalidItems(f"{name} must be finite, got {value} in row {row}")
     row = int(np.argmax(squares))
-    norm = float(np.linalg.norm(matrix[row]))
+    with np.errstate(over="ignore"):
+        norm = float(np.linalg.norm(matrix[row]))
     return InvalidItems(
         f"{name} must have rows of Euclidean norm at most 1, got norm {norm:.6g} in row {row}; "
         f"divide all items by one constant, for example by their largest norm: "

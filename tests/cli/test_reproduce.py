@@ -62,6 +62,13 @@ def test_it_writes_the_figure_and_the_numbers(done):
     assert len(read_results(folder).experiment.panels) == 3
 
 
+def test_it_ends_with_the_report(done):
+    run, folder = done
+    page = folder.parent / "report.html"
+    assert run.stdout.splitlines()[-1] == f"wrote {Path('clubcascade-results', 'report.html')}"
+    assert "The paper&#x27;s claims" in page.read_text(encoding="utf-8")
+
+
 def test_it_is_silent_when_piped(done):
     run, _ = done
     assert run.stderr == ""

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clubcascade as cc
+from clubcascade.checks._play import same
 from clubcascade.kernels import luck
 from clubcascade.policies._seeds import key_of
 from tests.reference.club_cascade import ClubCascade
@@ -29,6 +30,9 @@ from tests.reference.problems import (
 ALPHAS = st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 1.0, math.inf]) | st.floats(0.02, 1.5)
 BETAS = st.sampled_from([0.0, 0.1, 1.0]) | st.floats(0.0, 4.0)
 REGS = st.sampled_from([0.1, 1.0, 4.0]) | st.floats(0.05, 8.0)
+DISCOUNTS = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=4).map(
+    lambda each: sorted(each, reverse=True)
+)
 PARAMETERS = st.fixed_dictionaries({"alpha": ALPHAS, "beta": BETAS, "reg": REGS})
 
 
@@ -41,7 +45,18 @@ def edges_of(policy):
 class Twin:
     """A policy and the literal algorithm, taken through the same story."""
 
-    def __init__(self, problem, alpha, beta, reg, start="complete", p=None, variant="paper"):
+    def __init__(
+        self,
+        problem,
+        alpha,
+        beta,
+        reg,
+        start="complete",
+        p=None,
+        variant="paper",
+        schedule=None,
+        discounts=None,
+    ):
         self.random = start == "random"
         self.policy = cc.ClubCascade(
             n_features=problem.d,
@@ -52,11 +67,21 @@ class Twin:
             start=start,
             edge_probability=p if self.random else None,
             variant=variant,
+            alpha_schedule=schedule,
+            discounts=discounts,
             seed=problem.seed % 1000,
         )
         edges = edges_of(self.policy) if self.random else None
         self.reference = ClubCascade(
-            problem.d, problem.early, alpha, beta, reg, edges=edges, variant=variant
+            problem.d,
+            problem.early,
+            alpha,
+            beta,
+            reg,
+            edges=edges,
+            variant=variant,
+            schedule=schedule or (),
+            discounts=discounts or (1.0,),
         )
         self.compare_all()
 
@@ -356,3 +381,88 @@ def test_a_random_start_links_known_and_late_users_alike(n, p, seed):
         }
     assert edges_of(known) == edges_of(late)
     assert partition(known.clusters()) == partition(late.clusters())
+
+
+@examples(120)
+@given(problems(), PARAMETERS, DISCOUNTS)
+def test_discounts_agree_with_the_algorithm(problem, parameters, discounts):
+    Twin(problem, **parameters, discounts=discounts).play(problem)
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1), DISCOUNTS, st.none() | st.floats(0.1, 0.6))
+def test_discounts_agree_with_the_algorithm_in_busy_stories(seed, discounts, p):
+    problem = busy_problem(seed)
+    start = "complete" if p is None else "random"
+    twin = Twin(
+        problem, alpha=0.6, beta=0.5, reg=0.3, start=start, p=p, discounts=[1.0, *discounts]
+    )
+    twin.play(problem)
+
+
+@examples(40)
+@given(problems(), PARAMETERS)
+def test_discounts_of_one_are_none_to_the_bit(problem, parameters):
+    plain = cc.ClubCascade(n_features=problem.d, users=problem.early, **parameters)
+    ones = cc.ClubCascade(n_features=problem.d, users=problem.early, discounts=[1.0], **parameters)
+    for step in problem.rounds:
+        chosen = plain.recommend(step.user, step.offered, step.k)
+        assert np.array_equal(ones.recommend(step.user, step.offered, step.k), chosen)
+        click = step.click(*step.look(chosen))
+        plain.update(step.user, step.shown(chosen), click)
+        ones.update(step.user, step.shown(chosen), click)
+        assert same(plain.state(), ones.state())
+
+
+def test_asking_names_whom_least_is_known_of():
+    """Fewest samples first, strangers before all, and users without neighbours last."""
+    policy = cc.ClubCascade(n_features=1, users="abcd", alpha=0.2, reg=0.1)
+    for user, click in [("a", 0), ("a", 0), ("b", None), ("d", None), ("d", None), ("d", None)]:
+        policy.update(user, [[1.0]], click)
+    assert partition(policy.clusters()) == {frozenset("a"), frozenset("bcd")}
+    assert policy.choose_user("abcd") == "c"
+    assert policy.choose_user("abd") == "b"
+    assert policy.choose_user("ad") == "d"
+    assert policy.choose_user("a") == "a"
+    assert policy.choose_user(["c", "new", "newer"]) == "c"
+    assert policy.choose_user(["d", "new", "newer"]) == "new"
+    with pytest.raises(cc.errors.InvalidArgument, match="candidates"):
+        policy.choose_user([])
+    with pytest.raises(cc.errors.InvalidArgument, match="hashable"):
+        policy.choose_user([[]])
+
+
+@examples(60)
+@given(problems(), PARAMETERS)
+def test_asking_agrees_with_a_search_of_the_users(problem, parameters):
+    twin = Twin(problem, **parameters)
+    reference = twin.reference
+
+    def literal(candidates):
+        def key(user):
+            linked = user not in reference.S or any(user in edge for edge in reference.E)
+            return (not linked, reference.T.get(user, 0), candidates.index(user))
+
+        return min(candidates, key=key)
+
+    def after(step):
+        if twin.after(step) is False:
+            return False
+        users = problem.users
+        assert twin.policy.choose_user(users) == literal(users)
+        assert twin.policy.choose_user(users[::-1]) == literal(users[::-1])
+        return True
+
+    play(problem, twin.policy, twin.bounds, twin.update, after)
+
+
+def test_a_file_of_the_first_version_still_loads():
+    """Its state says nothing of updates and of alpha: none are counted, alpha is the given one."""
+    policy = cc.ClubCascade(n_features=1, users="ab", alpha=0.7)
+    policy.update("a", [[1.0]], 0)
+    state = policy.state()
+    del state["updates"], state["alpha"]
+    other = policy.fresh()
+    other.load_state(state)
+    assert other.alpha == 0.7
+    assert same(other.state() | {"updates": policy.state()["updates"]}, policy.state())

@@ -7,7 +7,6 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,15 +19,12 @@ from clubcascade.policies._seeds import key_of
 from clubcascade.policies.cohort_cascade import WIDER
 from tests.reference.cohort_cascade import CohortCascade
 from tests.reference.problems import (
-    Problem,
-    Round,
     assert_near,
     busy_problem,
     examples,
     partition,
     play,
     problems,
-    vectors,
 )
 
 NEAR_TIE = 1e-9

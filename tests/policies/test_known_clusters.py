@@ -45,6 +45,53 @@ def test_agrees_with_one_model_per_cluster(problem, labels, as_dict, beta, reg):
     )
 
 
+@examples(80)
+@given(
+    problems(),
+    st.lists(st.integers(0, 2), min_size=8, max_size=8),
+    st.floats(0.0, 2.0),
+    st.sampled_from([None, [1.0, 0.6, 0.1]]),
+)
+def test_m_known_clusters_are_m_independent_bandits(problem, labels, beta, discounts):
+    """One C3-UCB per cluster, which meets only the rounds of its users, is the same to the bit."""
+    label = dict(zip(problem.users, labels, strict=False))
+    setting = {"n_features": problem.d, "beta": beta, "reg": 1.0, "discounts": discounts}
+    together = cc.KnownClusters(partition=label, **setting)
+    apart = {each: cc.C3UCB(**setting) for each in labels}
+    for step in problem.rounds:
+        alone = apart[label[step.user]]
+        chosen = together.recommend(step.user, step.offered, step.k)
+        assert np.array_equal(alone.recommend(step.user, step.offered, step.k), chosen)
+        click = step.click(*step.look(chosen))
+        together.update(step.user, step.shown(chosen), click)
+        alone.update(step.user, step.shown(chosen), click)
+        for user in problem.users:
+            bandit = apart[label[user]]
+            weights = together.cluster_weights(user)
+            assert np.array_equal(weights, bandit.cluster_weights(user))
+            scores = together.scores(user, step.offered)
+            assert np.array_equal(scores, bandit.scores(user, step.offered))
+
+
+def test_a_run_of_m_known_clusters_is_m_independent_runs():
+    """In a compiled run too: every model has the very arrays of its cluster's own bandit."""
+    env = cc.environments.Synthetic(n_users=9, n_clusters=3, n_items=40, n_features=5, seed=2)
+    together = cc.KnownClusters(n_features=5, partition=env.partition)
+    cc.simulate(together, env, rounds=3000, k=4, seed=6)
+    apart = [cc.C3UCB(n_features=5, beta=1.0) for _ in range(3)]
+    env.reset(6)
+    for _ in range(3000):
+        user, catalog = env.next_user()
+        bandit = apart[env.partition[user]]
+        ranking = bandit.recommend(user, catalog, 4)
+        bandit.update(user, catalog[ranking], env.respond(user, ranking))
+    for user in range(9):
+        bandit = apart[env.partition[user]]
+        assert np.array_equal(together.cluster_weights(user), bandit.cluster_weights("anybody"))
+        for ours, theirs in zip(together.statistics(user), bandit.statistics(user), strict=True):
+            assert np.array_equal(ours, theirs)
+
+
 def test_a_user_outside_the_partition():
     policy = cc.KnownClusters(n_features=2, partition=[{"alice"}, {"bob"}])
     with pytest.raises(cc.errors.UnknownUser, match="carol"):

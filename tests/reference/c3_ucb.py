@@ -1,7 +1,7 @@
 """C3-UCB of Li, Wang, Zhang and Chen, "Contextual Combinatorial Cascading Bandits", 2016, Alg. 1.
 
-Binary OR reward, all position discounts 1. The paper sets beta_0 = 1 before the first feedback;
-here its formula is used from the start, which ranks the same.
+Binary OR reward. ``discounts`` are its gamma_1 >= gamma_2 >= ..., one per position. The paper sets
+beta_0 = 1 before the first feedback; here its formula is used from the start, which ranks the same.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import numpy as np
 class C3UCB:
     """``beta`` is a constant, or None for the paper's growing confidence radius."""
 
-    def __init__(self, d, beta=None, reg=4.0, delta=0.05, noise=0.5):
+    def __init__(self, d, beta=None, reg=4.0, delta=0.05, noise=0.5, discounts=(1.0,)):
+        self.discounts = discounts
         self.d, self.lam, self.delta, self.R = d, reg, delta, noise
         self.constant = beta
-        self.X = np.zeros((0, d))  # all items looked at, one per row
-        self.Y = np.zeros(0)  # 1 for a click
+        self.X = np.zeros((0, d))  # all items looked at, one per row, discounted
+        self.Y = np.zeros(0)  # 1 for a click, discounted
 
     def V(self):
         return self.lam * np.eye(self.d) + self.X.T @ self.X
@@ -39,5 +40,6 @@ class C3UCB:
 
     def update(self, shown_rows, examined, clicks):
         for k in range(examined):
-            self.X = np.vstack([self.X, shown_rows[k]])
-            self.Y = np.append(self.Y, 1.0 if k in clicks else 0.0)
+            gamma = self.discounts[k] if k < len(self.discounts) else self.discounts[-1]
+            self.X = np.vstack([self.X, gamma * shown_rows[k]])
+            self.Y = np.append(self.Y, gamma if k in clicks else 0.0)

@@ -15,11 +15,27 @@ class ClubCascade:
 
     ``edges`` is the initial graph, a set of frozensets of two users; None is the complete graph.
     ``variant="code2017"`` has the differences of the public code of 2017: another threshold, a
-    constant 1 before every item, a bonus multiplied by a random number.
+    constant 1 before every item, a bonus multiplied by a random number. From the discussion:
+    ``schedule`` has pairs (updates, largest alpha after so many), and ``relax`` does it by hand.
+    ``discounts`` are the position discounts of Li, Wang, Zhang and Chen 2016: the regression is on
+    discounted items and discounted clicks.
     """
 
-    def __init__(self, d, users, alpha=None, beta=1.0, reg=4.0, edges=None, variant="paper"):
+    def __init__(
+        self,
+        d,
+        users,
+        alpha=None,
+        beta=1.0,
+        reg=4.0,
+        edges=None,
+        variant="paper",
+        schedule=(),
+        discounts=(1.0,),
+    ):
         self.variant = variant
+        self.schedule, self.updates = schedule, 0
+        self.discounts = discounts
         self.d = d + 1 if variant == "code2017" else d
         # line 1: input
         self.lam = reg
@@ -116,9 +132,10 @@ class ClubCascade:
         X = self.with_bias(shown_rows)
         # line 8: the statistics of the user of this round; line 9: nobody else's
         for k in range(examined):
-            self.S[user] = self.S[user] + np.outer(X[k], X[k])
+            gamma = self.discounts[k] if k < len(self.discounts) else self.discounts[-1]
+            self.S[user] = self.S[user] + np.outer(gamma * X[k], gamma * X[k])
             if k in clicks:
-                self.b[user] = self.b[user] + X[k]
+                self.b[user] = self.b[user] + gamma * X[k] * gamma
         self.T[user] = self.T[user] + examined
         self.theta[user] = np.linalg.inv(self.lam * np.eye(self.d) + self.S[user]) @ self.b[user]
         # line 10: delete edges of the user
@@ -133,6 +150,15 @@ class ClubCascade:
                 self.margin = min(self.margin, abs(distance - threshold))
             if distance >= threshold:
                 self.E.remove(edge)
+        # from the next update on, alpha may be smaller
+        self.updates += 1
+        for updates, alpha in self.schedule:
+            if self.updates >= updates:
+                self.relax(alpha)
+
+    def relax(self, alpha):
+        """Discussion: the parameter "can be changed smaller ... without the need to restart"."""
+        self.alpha = min(self.alpha, alpha)
 
     def radius(self, T):
         if self.variant == "code2017":

@@ -102,6 +102,24 @@ class TestClubCascade:
         club.update("c", ONE, 1, ())  # 0.5 away; threshold 0.26 * 2 * 0.92009 = 0.478: cut
         assert club.clusters() == {frozenset("ab"), frozenset("c")}
 
+    def test_a_smaller_alpha_cuts_at_the_next_test(self):
+        # as by hand above: 0.5 against 1.92 alpha; what b and c have between them is not tested
+        club = ClubCascade(1, "abc", alpha=0.3, reg=1.0, schedule=[(1, 0.2)])
+        club.update("a", ONE, examined=1, clicks=(0,))
+        assert club.clusters() == {frozenset("abc")} and club.alpha == 0.2
+        club.update("c", ONE, examined=1, clicks=())  # 0.5 against 0.2 * 1.84: a - c goes
+        assert {frozenset(edge) for edge in club.E} == {frozenset("ab"), frozenset("bc")}
+        club.relax(0.9)
+        assert club.alpha == 0.2
+
+    def test_discounts_by_hand(self):
+        club = ClubCascade(1, ["a"], reg=1.0, discounts=(1.0, 0.5))
+        club.update("a", np.array([[0.4], [0.8], [0.6]]), examined=3, clicks=(1,))
+        # the second and the third weigh 1/4
+        assert club.S["a"] == pytest.approx(np.array([[0.16 + 0.16 + 0.09]]))
+        assert club.b["a"] == pytest.approx([0.2])
+        assert club.T["a"] == 3
+
     def test_code_of_2017(self):
         club = ClubCascade(1, ["a", "b"], beta=2.0, reg=1.0, variant="code2017")
         assert club.alpha == 8.0
@@ -124,6 +142,12 @@ class TestOthers:
         constant = C3UCB(1, beta=1.0, reg=1.0)
         constant.update(ONE, 1, (0,))
         assert constant.bounds(ONE) == pytest.approx([0.5 + math.sqrt(0.5)])
+
+    def test_c3_ucb_discounts(self):
+        policy = C3UCB(1, beta=0.0, reg=1.0, discounts=(1.0, 0.5))
+        policy.update(np.array([[0.4], [0.8]]), 2, (1,))
+        assert policy.V() == pytest.approx(np.array([[1.32]]))
+        assert policy.theta() == pytest.approx([0.2 / 1.32])
 
     def test_c3_ucb_radius_is_below_its_bound(self):
         # det(V) <= (lambda + t / d)^d: the radius of Lemma 1 of the 2018 paper is the larger one

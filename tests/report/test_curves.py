@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from clubcascade.errors import InvalidArgument
-from clubcascade.report.curves import curves_of
+from clubcascade.experiment.results import Results
+from clubcascade.report.curves import by_seed, curves_of
 from tests.report import made
 
 
@@ -28,3 +29,16 @@ def test_what_was_not_measured_has_no_curve():
 def test_an_unknown_measure_is_named():
     with pytest.raises(InvalidArgument, match="measure must be one of .*got 'regrets'"):
         curves_of(made.results(), "regrets")
+
+
+def test_curves_of_what_follows_from_columns():
+    curve = curves_of(made.results(), "ctr")["(b)", "random"]
+    np.testing.assert_allclose(curve.mean, [1.0, 1.0, 1.0])
+    assert curves_of(made.results(), "missed") == {}
+
+
+def test_only_rounds_that_every_seed_has_are_kept():
+    results = made.results()
+    gone = (results.curves["seed"] == 1) & (results.curves["round"] == 2)
+    table = by_seed(Results(results.experiment, results.curves[~gone]), "regret")["(a)", "CLUB"]
+    assert list(table.columns) == [1, 3] and list(table.index) == [0, 1, 2]

@@ -7,8 +7,15 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from clubcascade.experiment.results import Results, write_results
-from clubcascade.report.figures import FIGURES, figure, figure1_synthetic, save_figures
+from clubcascade.experiment.results import Results
+from clubcascade.report.figures import (
+    FIGURES,
+    figure,
+    figure1_synthetic,
+    save_all_figures,
+    save_figures,
+)
+from clubcascade.report.grid import panel_grid
 from clubcascade.report.style import SETTINGS
 from tests.report import made
 
@@ -24,7 +31,8 @@ def test_figure_1_has_a_panel_per_environment_and_a_line_per_policy():
         assert len(axes.collections) == 2
         styles = {(line.get_color(), str(line.get_linestyle())) for line in axes.lines}
         assert len(styles) == 3
-        assert axes.lines[-1].get_ydata() == [0, 0]
+        np.testing.assert_allclose(axes.lines[-1].get_ydata(), [0, 0])
+        assert len({line.get_marker() for line in axes.lines}) == 3
         np.testing.assert_allclose(axes.lines[0].get_ydata(), [20.0, 40.0, 60.0])
     (legend,) = drawn.legends
     assert [text.get_text() for text in legend.get_texts()] == ["CLUB", "random", "oracle"]
@@ -52,17 +60,64 @@ def test_clicks_are_drawn_where_no_regret_is_known():
     assert figure(results).axes[0].get_ylabel() == "cumulative clicks"
 
 
-@pytest.mark.parametrize(("number", "name"), [(1, "figure1_synthetic"), (77, "figure")])
+@pytest.mark.parametrize(
+    ("measure", "label", "top"),
+    [
+        ("ctr", "clicks per round so far", 0.75),
+        ("missed", "clicks missed", 0.0),
+        ("reward", "cumulative clicks", 75.0),
+    ],
+)
+def test_what_the_experiment_shows_is_drawn_with_the_oracle_beside_it(measure, label, top):
+    plan = made.experiment([made.replay("u=40", "yelp")])
+    keys = {("u=40", policy.label): 0.5 for policy in plan.policies}
+    results = Results(plan, made.curves(plan, made.rates(keys, ceiling=0.75)))
+    (axes,) = panel_grid(results, measure=measure).axes
+    assert axes.get_ylabel() == label
+    assert axes.lines[-1].get_ydata()[-1] == pytest.approx(top)
+    assert axes.get_ylim()[1] > top
+
+
+def test_shares_are_written_with_their_digits():
+    results = made.results()
+    drawn = panel_grid(results, measure="rand_index")
+    assert [text.get_text() for text in drawn.axes[0].texts] == ["0.500", "0.500"]
+    assert drawn.axes[0].get_ylim() == pytest.approx((-0.05, 1.05))
+
+
+def test_a_logarithmic_scale_has_no_line_at_zero():
+    drawn = panel_grid(made.results(scale=1000.0), measure="regret", log=True)
+    axes = drawn.axes[0]
+    assert axes.get_yscale() == "log" and len(axes.lines) == 2
+    assert axes.get_ylim()[1] > 60_000
+    low, high = (text.xy[1] for text in axes.texts)
+    assert 0 <= low < high <= 1
+
+
+@pytest.mark.parametrize(("number", "name"), [(5, "figure5_multiple"), (77, "figure")])
 def test_figures_are_saved_as_png_and_svg_twice_the_same(tmp_path, number, name):
     results = made.results(figure=number)
-    write_results(results.experiment, results.curves, tmp_path)
+    rows = results.curves.assign(n_clusters=results.curves["round"])
+    made.write(tmp_path, Results(results.experiment, rows))
     before = {key: mpl.rcParams[key] for key in SETTINGS}
-    paths = save_figures(tmp_path)
-    assert [path.name for path in paths] == [f"{name}.png", f"{name}.svg"]
+    paths = save_figures(tmp_path, extras=True)
+    names = [f"{name}.png", f"{name}.svg", "clusters.png", "clusters.svg"]
+    assert [path.name for path in paths] == names
     first = [path.read_bytes() for path in paths]
     assert first[0].startswith(b"\x89PNG") and b"<svg" in first[1]
-    assert [path.read_bytes() for path in save_figures(tmp_path)] == first
+    assert [path.read_bytes() for path in save_figures(tmp_path)] == first[:2]
     assert {key: mpl.rcParams[key] for key in SETTINGS} == before
+
+
+def test_all_folders_are_drawn_but_those_without_results(tmp_path):
+    results = made.results()
+    for name in ("one", "two", "three"):
+        rows = results.curves.iloc[:0] if name == "two" else results.curves
+        made.write(tmp_path / name, Results(results.experiment, rows))
+    drawn = {path.relative_to(tmp_path).as_posix() for path in save_all_figures(tmp_path)}
+    assert drawn == {
+        f"{name}/figure.{kind}" for name in ("one", "three") for kind in ("png", "svg")
+    }
 
 
 def test_pyplot_is_not_needed(monkeypatch):

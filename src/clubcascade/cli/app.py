@@ -9,9 +9,13 @@ import typer
 
 from clubcascade.cli.bench import bench
 from clubcascade.cli.data import data
+from clubcascade.cli.demo import demo
+from clubcascade.cli.keys import keys
 from clubcascade.cli.listing import list_names
+from clubcascade.cli.report import report
 from clubcascade.cli.reproduce import reproduce
 from clubcascade.cli.run import run
+from clubcascade.cli.serve import serve
 
 app = typer.Typer(
     help="Rank items for users, learn from their clicks, discover which users are alike.",
@@ -21,9 +25,13 @@ app = typer.Typer(
 )
 app.command("reproduce")(reproduce)
 app.command("run")(run)
+app.command("report")(report)
 app.command("list")(list_names)
 app.command("bench")(bench)
 app.add_typer(data, name="data")
+app.command("serve")(serve)
+app.command("keys")(keys)
+app.command("demo")(demo)
 
 
 def _show_version(wanted: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from clubcascade import experiment
+from clubcascade import experiment, report
 from clubcascade.cli.drawing import Drawing
 from clubcascade.cli.outcome import FAILED
 from clubcascade.cli.progress import experiment_bar
@@ -54,8 +54,12 @@ def carry_out(
     jobs: int | None,
     engine: str,
     ray_address: str | None,
+    page_of: Path | None = None,
 ) -> None:
-    """Run experiments into their folders, with one bar for all; exit with 1 if runs failed."""
+    """Run experiments into their folders, with one bar for all; exit with 1 if runs failed.
+
+    At the end, write the page of the folder that ``page_of`` names, if it names one.
+    """
     failed = False
     with Drawing(aside=len(plans) > 1) as drawing, experiment_bar("") as progress:
         reports = experiment.run_experiments(
@@ -72,6 +76,8 @@ def carry_out(
             say_written(drawing.finished())
             failed = failed or bool(done.failures)
         say_written(drawing.rest())
+    if page_of is not None and plans:
+        typer.echo(f"wrote {report.write_report(page_of)}")
     if failed:
         raise typer.Exit(FAILED)
 

@@ -43,9 +43,9 @@ def reproduce(
     """Draw the figures of the paper, and some more.
 
     Each figure gets a folder: pictures (PNG and SVG), numbers (Parquet, CSV)
-    and the configuration that made them. Figures whose data are not on this
-    machine are left out, with the command that brings them. If a run was
-    stopped, the same command continues it.
+    and the configuration that made them; report.html shows it all. Figures
+    whose data are not on this machine are left out, with the command that brings
+    them. If a run was stopped, the same command continues it.
     """
     with told(continues=True):
         changes = data_changes(data)
@@ -66,7 +66,14 @@ def reproduce(
         for message, names in left_out.items():
             typer.echo(f"clubcascade: without {', '.join(names)}: {message}", err=True)
         beside = [cells.parent for cells in sorted(out.glob("*/cells"))]
-        carry_out(plans, beside=beside, jobs=jobs, engine=engine, ray_address=ray_address)
+        carry_out(
+            plans,
+            beside=beside,
+            jobs=jobs,
+            engine=engine,
+            ray_address=ray_address,
+            page_of=out,
+        )
 
 
 def chosen(figure: str) -> list[str]:

@@ -14,7 +14,8 @@ class ClickModel(Protocol):
     """A user goes down a list and clicks what attracts; some clicks end the look.
 
     ``stop`` holds the probability that a click at each position ends it; positions beyond its
-    end have the last entry's.
+    end have the last entry's. A model may also have ``discounts``, what a click is worth at each
+    position; without, it is 1 everywhere.
     """
 
     stop: Floats

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
+from clubcascade import validation
 from clubcascade.core import Feedback, Floats
 from clubcascade.errors import InvalidArgument
 
@@ -19,6 +22,9 @@ class DCM:
     stop
         Probability that a click ends the look, one for all positions or one for each; positions
         beyond the end have the last one's.
+    discounts
+        What a click is worth at each position, in [0, 1] and never rising; positions beyond the
+        end have the last one's. By default all are 1.
 
     References
     ----------
@@ -34,11 +40,12 @@ class DCM:
     Feedback(examined=3, clicks=(0, 2))
     """
 
-    def __init__(self, stop: npt.ArrayLike) -> None:
+    def __init__(self, stop: npt.ArrayLike, *, discounts: Sequence[float] | None = None) -> None:
         chances = np.atleast_1d(np.array(stop, dtype=np.float64))
         if chances.ndim != 1 or chances.size == 0 or not np.all((chances >= 0) & (chances <= 1)):
             raise InvalidArgument(f"stop must be probabilities in [0, 1], got {stop!r}")
         self.stop: Floats = chances
+        self.discounts = validation.discounts("discounts", discounts)
 
     def _stops(self, k: int) -> Floats:
         return self.stop[np.minimum(np.arange(k), len(self.stop) - 1)]
@@ -56,8 +63,20 @@ class DCM:
         return Feedback(examined=clicks[-1] + 1 if clicks else k, clicks=tuple(clicks))
 
     def value(self, attraction: Floats) -> float:
-        """Return the probability that the user leaves the list satisfied."""
-        return float(1.0 - np.prod(1.0 - self._stops(len(attraction)) * attraction))
+        """Return the probability that the user leaves the list satisfied.
+
+        With discounts, the expected discount of the position that satisfied; 0 if none did.
+        """
+        satisfied = self._stops(len(attraction)) * attraction
+        if self.discounts is None:
+            return float(1.0 - np.prod(1.0 - satisfied))
+        last = len(self.discounts) - 1
+        worth = np.array(self.discounts)[np.minimum(np.arange(len(attraction)), last)]
+        still = np.cumprod(np.append(1.0, 1.0 - satisfied))[:-1]
+        return float(np.sum(worth * still * satisfied))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(stop={self.stop.tolist()})"
+        return f"{type(self).__name__}(stop={self.stop.tolist()}{self._discounts_shown()})"
+
+    def _discounts_shown(self) -> str:
+        return "" if self.discounts is None else f", discounts={list(self.discounts)}"

@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from clubcascade.environments.matrix import Matrix
+from clubcascade.environments.niche import Niche
 from clubcascade.environments.oracle import Oracle
 from clubcascade.environments.pool import Pool
 from clubcascade.environments.synthetic import Synthetic
 from clubcascade.environments.table import Table
 
-ENVIRONMENTS: dict[str, type[Any]] = {"synthetic": Synthetic, "matrix": Matrix, "pool": Pool}
+ENVIRONMENTS: dict[str, type[Any]] = {
+    "synthetic": Synthetic,
+    "matrix": Matrix,
+    "pool": Pool,
+    "niche": Niche,
+}
 """Every environment by its name."""
 
-__all__ = ["ENVIRONMENTS", "Matrix", "Oracle", "Pool", "Synthetic", "Table"]
+__all__ = ["ENVIRONMENTS", "Matrix", "Niche", "Oracle", "Pool", "Synthetic", "Table"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.click import ClickModel
+from clubcascade.environments.arrivals import Arrivals
 from clubcascade.environments.table import Table
 from clubcascade.errors import InvalidArgument
 
@@ -23,7 +24,8 @@ class Matrix(Table):
     items
         One row of features per item, of Euclidean norm at most 1; zero rows work.
     arrivals
-        ``"uniform"``, or how often each user comes relative to the others.
+        ``"uniform"``; ``"zipf"`` or ``{"zipf": exponent}``: user i comes in proportion to
+        ``(i + 1) ** -exponent`` (1 by default); or weights, one per user.
     click
         The click model; by default the cascade.
     partition
@@ -43,7 +45,7 @@ class Matrix(Table):
         attraction: npt.ArrayLike,
         items: npt.ArrayLike,
         *,
-        arrivals: Literal["uniform"] | npt.ArrayLike = "uniform",
+        arrivals: Arrivals = "uniform",
         click: ClickModel | None = None,
         partition: Any = None,
     ) -> None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from clubcascade import validation
 from clubcascade.click import ClickModel
 from clubcascade.core import Floats
+from clubcascade.environments.arrivals import Arrivals
 from clubcascade.environments.table import Table
 from clubcascade.errors import InvalidArgument
 
@@ -35,7 +36,8 @@ class Synthetic(Table):
         ``"fixed"``: one set, drawn once. ``"fresh"``: every round ``n_items`` distinct items from
         a large table of independent draws.
     arrivals
-        ``"uniform"``, or how often each user comes relative to the others.
+        ``"uniform"``; ``"zipf"`` or ``{"zipf": exponent}``: user i comes in proportion to
+        ``(i + 1) ** -exponent`` (1 by default); or weights, one per user.
     click
         The click model; by default the cascade.
     cluster_sizes
@@ -61,7 +63,7 @@ class Synthetic(Table):
         n_features: int,
         gap: float | Literal["orthogonal"] = "orthogonal",
         items: Literal["fixed", "fresh"] = "fixed",
-        arrivals: Literal["uniform"] | npt.ArrayLike = "uniform",
+        arrivals: Arrivals = "uniform",
         click: ClickModel | None = None,
         cluster_sizes: npt.ArrayLike | None = None,
         seed: int = 0,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.click import Cascade, ClickModel
 from clubcascade.core import Catalog, Feedback, Floats, Ints
+from clubcascade.environments.arrivals import Arrivals, shares
 from clubcascade.errors import ClubCascadeError, InvalidArgument
 from clubcascade.kernels import world as kernels
 
@@ -28,7 +28,8 @@ class Table:
     offered
         How many items may be shown in a round; None: all of them, always.
     arrivals
-        ``"uniform"``, or how often each user comes relative to the others.
+        ``"uniform"``; ``"zipf"`` or ``{"zipf": exponent}``: user i comes in proportion to
+        ``(i + 1) ** -exponent`` (1 by default); or weights, one per user.
     click
         The click model; by default the cascade.
     partition
@@ -42,7 +43,7 @@ class Table:
         kind: Ints,
         *,
         offered: int | None = None,
-        arrivals: Literal["uniform"] | npt.ArrayLike = "uniform",
+        arrivals: Arrivals = "uniform",
         click: ClickModel | None = None,
         partition: Ints | None = None,
     ) -> None:
@@ -56,7 +57,8 @@ class Table:
         self.catalog = Catalog(features)
         self.attraction = attraction
         self.kind = np.asarray(kind, dtype=np.int64)
-        self._shares = _shares(arrivals, self.n_users)
+        self._discount = _discount(self.click)
+        self._shares = shares(arrivals, self.n_users)
         self._best: dict[tuple[int, int], float] = {}
         self.reset(0)
 
@@ -74,6 +76,7 @@ class Table:
             self.click.stop,
             np.array([self.offered or 0]),
             self.keys,
+            self._discount,
         )
 
     def next_user(self) -> tuple[int, Floats | Catalog]:
@@ -93,8 +96,16 @@ class Table:
         known = kernels.respond(self.world, self.round, user, rows, rewards)
         return Feedback(examined=known, clicks=tuple(np.flatnonzero(rewards).tolist()))
 
+    def reward(self, feedback: Feedback) -> float:
+        """Return what the clicks are worth: 1, or the discount of the first clicked position."""
+        if not feedback.clicks:
+            return 0.0
+        if self._discount.size == 0:
+            return 1.0
+        return float(self._discount[min(feedback.clicks[0], self._discount.size - 1)])
+
     def value(self, user: int, ranking: Ints) -> float:
-        """Return the probability that the user leaves the list of this round satisfied."""
+        """Return the expected worth of the list: the chance that the user leaves satisfied."""
         return float(kernels.value(self.world, user, self._table_rows(ranking)))
 
     def regret(self, user: int, ranking: Ints) -> float:
@@ -127,18 +138,14 @@ class Table:
         return rows if self._rows is None else self._rows[rows]
 
 
-def _shares(arrivals: Any, n_users: int) -> Floats:
-    """Return cumulative shares of the users; nothing for uniform arrivals."""
-    if isinstance(arrivals, str):
-        validation.choice("arrivals", arrivals, ("uniform",))
+def _discount(click: ClickModel) -> Floats:
+    """Return what a click is worth at each position; nothing where that is always 1."""
+    discounts = validation.discounts("discounts of click", getattr(click, "discounts", None))
+    if discounts is None:
         return np.zeros(0)
-    weights = np.asarray(arrivals, dtype=np.float64)
-    good = weights.shape == (n_users,) and np.all(np.isfinite(weights)) and np.all(weights >= 0)
-    if not good or weights.sum() <= 0:
+    if np.any(np.diff(click.stop) > 0):
         raise InvalidArgument(
-            f'arrivals must be "uniform" or {n_users} weights >= 0 with a positive sum, '
-            f"got {arrivals!r}"
+            f"stop of click must never rise when positions are discounted, got {click.stop}: "
+            f"which list is best is not known then"
         )
-    shares: Floats = np.cumsum(weights / weights.sum())
-    shares[np.flatnonzero(weights)[-1] :] = 1.0
-    return shares
+    return np.array(discounts)

@@ -9,6 +9,7 @@ from pathlib import Path
 _ROOMS = (
     "core.py",
     "theory.py",
+    "spanner.py",
     "simulation.py",
     "kernels",
     "graph",

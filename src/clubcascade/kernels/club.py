@@ -31,8 +31,9 @@ class Club(Struct):
     (``by_feature`` for dense graphs: the weights feature by feature; ``by_user`` for sparse ones:
     weights, then the radius), and ``row``, the row of its statistics, -1 before its first
     feedback. Per row: ``gram``, ``moment``, ``count``, and for not too many users ``inverse`` with
-    its ``age``. ``rule`` = [alpha, beta, 1 for the 2017 code]; ``tally`` = [rows in use, clusters,
-    draws]; ``key`` = the key of the draws; the rest is scratch.
+    its ``age``. ``rule`` = [alpha, beta, 1 for the 2017 code, then the position discounts, if any];
+    ``tally`` = [rows in use, clusters, draws, updates]; ``key`` = the key of the draws;
+    ``schedule`` (rows: updates, and the largest alpha after so many); the rest is scratch.
     """
 
     ridge: models.Ridge
@@ -50,6 +51,7 @@ class Club(Struct):
     rule: Floats
     tally: Ints
     key: Words
+    schedule: Floats
     near: Ints
     gone: Ints
     near_square: Any
@@ -154,6 +156,26 @@ def _note(state: Club, node: int, row: int, x: Floats, y: float, linked: bool) -
         for f in range(d):
             weights[f] += step * moved[f]
         state.age[row] += 1
+
+
+@kernel
+def _note_discounted(
+    state: Club, node: int, row: int, x: Floats, y: float, linked: bool, position: int
+) -> None:
+    """Lines 5 and 8 for one item of a list whose positions are discounted."""
+    discount = models.discount_at(state.rule[3:], position)
+    scaled = models.discounted(state.ridge, discount, x)
+    models.observe(state.ridge, state.graph.label[node], scaled, discount * y)
+    _note(state, node, row, scaled, discount * y, linked)
+
+
+@kernel
+def _relax(state: Club) -> None:
+    """Count an update and lower alpha if the schedule says so; what was deleted stays so."""
+    state.tally[3] += 1
+    for step in range(state.schedule.shape[0]):
+        if state.tally[3] >= state.schedule[step, 0]:
+            state.rule[0] = min(state.rule[0], state.schedule[step, 1])
 
 
 @kernel
@@ -384,10 +406,14 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     linked = state.graph.degree[node] > 0
     if not users.is_dense(state.graph):
         _ask_for_neighbours(state, node)
-    for p in range(examined):
-        x = features[rows[p]]
-        models.observe(state.ridge, g, x, rewards[p])
-        _note(state, node, row, x, rewards[p], linked)
+    if state.rule.shape[0] > 3:
+        for p in range(examined):
+            _note_discounted(state, node, row, features[rows[p]], rewards[p], linked, p)
+    else:
+        for p in range(examined):
+            x = features[rows[p]]
+            models.observe(state.ridge, g, x, rewards[p])
+            _note(state, node, row, x, rewards[p], linked)
     models.settle(state.ridge, g)
     state.count[row] += examined
     state.radius[node] = radius_of(state.count[row], state.rule[2] > 0.0)
@@ -399,6 +425,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
                 linear.times(state.inverse[row], state.moment[row], state.weights[node])
             _publish(state, node)
         _delete_edges(state, node)
+    _relax(state)
 
 
 @answer(count_clusters, ClubType)

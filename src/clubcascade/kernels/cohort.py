@@ -38,7 +38,8 @@ BUCKETS = 32
 FORGET = 0.999
 """What an error weighs after the next one: about the last thousand count."""
 JUDGED_ALWAYS = 8
-"""Up to this count, every list of a user is judged; later one in four."""
+"""Up to this count, every list of a user is judged; later one in four, then one in eight."""
+JUDGED_OFTEN = 64
 STALE = 1.05
 """Growth of a model's count after which its root, from which is drawn, is computed anew."""
 
@@ -123,26 +124,59 @@ def mean(state: Cohort, node: int, out: Floats) -> None:
 
 
 @kernel
+def _miss(guess: Floats, features: Floats, rows: Ints, examined: int, rewards: Floats) -> float:
+    """Squared error of what weights predict, within [0, 1], summed over a list."""
+    total = 0.0
+    for p in range(examined):
+        value = min(max(linear.dot(guess, features[rows[p]]), 0.0), 1.0)
+        total += (rewards[p] - value) ** 2
+    return total
+
+
+@kernel
+def _miss_all(
+    state: Cohort, node: int, features: Floats, rows: Ints, examined: int, rewards: Floats
+) -> None:
+    """Write the error of every way on one list to ``errors[-1]``; a pull's factor serves both."""
+    missed = state.error[BUCKETS]
+    upper, guess = state.matrices[0], state.vectors[1]
+    moment = state.moment[node]
+    ways = PULLS.shape[0] + 1
+    for place in range(ways):
+        pull = pull_of(place)
+        if pull < math.inf:
+            linear.add_ridge(state.gram[node], pull, upper)
+            linear.factor(upper)
+        for which in range(2):
+            way = which * ways + place
+            g = centre_of(state, node, way)
+            if which == 1 and g == 0:
+                missed[way] = missed[place]
+                continue
+            centre = state.ridge.weights[g]
+            if pull < math.inf:
+                for f in range(guess.shape[0]):
+                    guess[f] = moment[f] + pull * centre[f]
+                linear.solve(upper, guess)
+                missed[way] = _miss(guess, features, rows, examined, rewards)
+            else:
+                missed[way] = _miss(centre, features, rows, examined, rewards)
+
+
+@kernel
 def judge(
     state: Cohort, node: int, features: Floats, rows: Ints, examined: int, rewards: Floats
 ) -> None:
     """Let every way predict the feedback before it is learned; the best way is used from now on."""
     place = bucket(state.count[node])
-    guess = state.vectors[1]
-    errors = state.error[place]
+    _miss_all(state, node, features, rows, examined, rewards)
+    errors, missed = state.error[place], state.error[BUCKETS]
     weight = FORGET**examined
-    for way in range(WAYS):
-        centre = state.ridge.weights[centre_of(state, node, way)]
-        personal(state, node, pull_of(way), centre, state.matrices[0], guess)
-        total = 0.0
-        for p in range(examined):
-            value = min(max(linear.dot(guess, features[rows[p]]), 0.0), 1.0)
-            total += (rewards[p] - value) ** 2
-        errors[way] = weight * errors[way] + total
-        if way == state.way[place]:
-            state.noise[0] = weight * state.noise[0] + (1.0 - weight) * total / examined
+    now = missed[state.way[place]] / examined
+    state.noise[0] = weight * state.noise[0] + (1.0 - weight) * now
     best, least = state.way[place], math.inf
     for way in range(WAYS):
+        errors[way] = weight * errors[way] + missed[way]
         steps = (way + 1) % (PULLS.shape[0] + 1)  # 0 for the infinite pull, then 1 for 256, ...
         error = errors[way] * (1.0 + MARGIN * steps)
         if error < least:
@@ -177,7 +211,8 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     t = state.tally[0]
     state.tally[0] += 1
     g = state.label[node]
-    if state.count[node] < JUDGED_ALWAYS or t % 4 == 0:
+    every = 4 if state.count[node] < JUDGED_OFTEN else 8
+    if state.count[node] < JUDGED_ALWAYS or t % every == 0:
         judge(state, node, features, rows, examined, rewards)
     gram, moment = state.gram[node], state.moment[node]
     for p in range(examined):

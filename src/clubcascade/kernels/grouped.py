@@ -20,8 +20,9 @@ class GroupedType(StructType):
 class Grouped(Struct):
     """Models, the model of each user, and the rule of the bonus.
 
-    ``rule`` = [beta, noise, delta]: with a noise above 0 the bonus grows with the model's
-    log-determinant, otherwise it is the constant beta. ``tally`` = [number of clusters].
+    ``rule`` = [beta, noise, delta, then the position discounts, if any]: with a noise above 0 the
+    bonus grows with the model's log-determinant, otherwise it is the constant beta. ``tally`` =
+    [number of clusters].
     """
 
     ridge: models.Ridge
@@ -70,8 +71,14 @@ def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, s
 @answer(learn, GroupedType)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
     g = state.group[node]
-    for p in range(examined):
-        models.observe(state.ridge, g, features[rows[p]], rewards[p])
+    if state.rule.shape[0] > 3:
+        for p in range(examined):
+            discount = models.discount_at(state.rule[3:], p)
+            x = models.discounted(state.ridge, discount, features[rows[p]])
+            models.observe(state.ridge, g, x, discount * rewards[p])
+    else:
+        for p in range(examined):
+            models.observe(state.ridge, g, features[rows[p]], rewards[p])
     models.settle(state.ridge, g)
 
 

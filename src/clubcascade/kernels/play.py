@@ -78,7 +78,7 @@ def play_table(
         known = worlds.respond(world, t, user, rows, rewards)
         learn(state, node[user], shown, rows, known, rewards)
         loss = best[world.kind[user]] - worlds.value(world, user, rows)
-        note(log, t, 1.0 if rewards[known - 1] > 0.0 else 0.0, loss, count_clusters(state))
+        note(log, t, worlds.reward(world, rewards, known), loss, count_clusters(state))
     return last
 
 
@@ -106,5 +106,5 @@ def play_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int,
         known = worlds.respond(world, t, user, rows, rewards)
         learn(state, node[user], world.features, rows, known, rewards)
         loss = worlds.best_value(world, attractions, k) - worlds.value(world, user, rows)
-        note(log, t, 1.0 if rewards[known - 1] > 0.0 else 0.0, loss, count_clusters(state))
+        note(log, t, worlds.reward(world, rewards, known), loss, count_clusters(state))
     return last

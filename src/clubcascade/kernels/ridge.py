@@ -115,6 +115,21 @@ def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
 
 
 @kernel
+def discount_at(discounts: Floats, position: int) -> float:
+    """Weight of what is seen at a position; positions beyond the end have the last one's."""
+    return discounts[min(position, discounts.shape[0] - 1)]
+
+
+@kernel
+def discounted(ridge: Ridge, discount: float, x: Floats) -> Any:
+    """Return ``discount`` times an item, in scratch that lasts until the next call."""
+    scaled = ridge.work[1]
+    for f in range(x.shape[0]):
+        scaled[f] = discount * x[f]
+    return scaled
+
+
+@kernel
 def settle(ridge: Ridge, g: int) -> None:
     """Finish a round of observations: now and then weights from the inverse, seldom both anew."""
     if ridge.age[g] >= RENEW:

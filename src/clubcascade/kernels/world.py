@@ -26,7 +26,8 @@ class World(Struct):
     ``features`` (N x d); ``attraction`` (kinds x N); ``kind`` of each user; ``arrival``
     (cumulative shares of the users; empty: all alike); ``stop`` (probability that a click at a
     position ends the look; one entry: the same everywhere); ``size`` = [items offered per round,
-    0 for all of them]; ``keys`` = keys of arrivals, offers, clicks and stops.
+    0 for all of them]; ``keys`` = keys of arrivals, offers, clicks and stops; ``discount`` (what
+    a click is worth at each position, never rising; empty: 1 everywhere).
     """
 
     features: Floats
@@ -36,6 +37,7 @@ class World(Struct):
     stop: Floats
     size: Ints
     keys: Words
+    discount: Floats
 
 
 @kernel
@@ -92,9 +94,42 @@ def respond(world: World, t: int, user: int, rows: Ints, rewards: Floats) -> int
 
 
 @kernel
+def discount_at(world: World, position: int) -> float:
+    """What a click at this position is worth."""
+    return world.discount[min(position, world.discount.shape[0] - 1)]
+
+
+@kernel
+def reward(world: World, rewards: Floats, known: int) -> float:
+    """What the clicks of a round are worth: 1, or the discount of the first clicked position."""
+    if rewards[known - 1] == 0.0:
+        return 0.0
+    if world.discount.shape[0] == 0:
+        return 1.0
+    first = 0
+    while rewards[first] == 0.0:
+        first += 1
+    return discount_at(world, first)
+
+
+@kernel
+def _discounted_value(world: World, attractions: Any) -> float:
+    """Expected worth of a list: the discount of the position that satisfies, summed by chance."""
+    total = 0.0
+    missed = 1.0
+    for p in range(attractions.shape[0]):
+        satisfied = stop_chance(world, p) * attractions[p]
+        total += discount_at(world, p) * missed * satisfied
+        missed *= 1.0 - satisfied
+    return total
+
+
+@kernel
 def value(world: World, user: int, rows: Ints) -> float:
-    """Probability that the user leaves the list satisfied."""
+    """Probability that the user leaves the list satisfied; discounted, if positions are."""
     attraction = world.attraction[world.kind[user]]
+    if world.discount.shape[0] > 0:
+        return _discounted_value(world, attraction[rows])
     missed = 1.0
     for p in range(rows.shape[0]):
         missed *= 1.0 - stop_chance(world, p) * attraction[rows[p]]
@@ -103,10 +138,15 @@ def value(world: World, user: int, rows: Ints) -> float:
 
 @kernel
 def best_value(world: World, attractions: Floats, k: int) -> float:
-    """Value of the best list of ``k``: the most attractive item where a click ends it most."""
+    """Value of the best list of ``k``: the most attractive item where a click ends it most.
+
+    With discounts neither these nor the chances to stop rise, and the best list falls.
+    """
     rows = np.empty(k, np.int64)
     best = np.empty(k)
     ranking.rank_scores(attractions, rows, best)
+    if world.discount.shape[0] > 0:
+        return _discounted_value(world, best)
     stops = np.empty(k)
     places = np.empty(k, np.int64)
     filled = 0

@@ -59,7 +59,7 @@ def load(path: str | os.PathLike[str]) -> Policy:
     ...     file = pathlib.Path(folder) / "model.cc"
     ...     MultipleLinUCB(n_features=2).save(file)
     ...     load(file)
-    MultipleLinUCB(n_features=2, beta=1.0, reg=4.0)
+    MultipleLinUCB(n_features=2, beta=1.0, reg=4.0, discounts=None)
     """
     name, params, state = model_file.read(path)
     policy = policy_class(name)(**params)

@@ -38,6 +38,11 @@ class CompiledPolicy(Policy):
     """The compiled state, as the kernels take it."""
 
     @property
+    def ranks_by_model(self) -> bool:
+        """Tell whether the compiled state alone gives a list: compiled runs, and batches."""
+        return True
+
+    @property
     def plays_fresh(self) -> bool:
         """Tell whether a compiled run with fresh items is possible: the kernels see plain items."""
         return True

@@ -15,9 +15,12 @@ from clubcascade.policies._ridge_policy import RidgePolicy
 
 
 class GroupedPolicy(RidgePolicy):
-    """The model of a user is known when the user joins; subclasses say which one it is."""
+    """The model of a user is known when the user joins; subclasses say which one it is.
 
-    def __init__(self, n_features: int, reg: float, rule: tuple[float, float, float]) -> None:
+    ``rule`` = (beta, noise, delta, then the position discounts, if any).
+    """
+
+    def __init__(self, n_features: int, reg: float, rule: tuple[float, ...]) -> None:
         super().__init__()
         self.n_features = n_features
         self._models = Models(n_features, reg, capacity=1, log_det=rule[1] > 0.0)

@@ -44,7 +44,7 @@ class Models:
                 self.arrays[name][:kept] = value[:kept]
         self.arrays |= {
             "reg": np.array([self.reg, float(self.log_det)]),
-            "work": aligned_zeros(1, d),
+            "work": aligned_zeros(2, d),
             "matrix": aligned_zeros(d, d),
         }
         self.capacity = capacity

@@ -72,7 +72,8 @@ class RidgePolicy(CompiledPolicy):
     def _rank_many(self, users: Sequence[Hashable], items: Floats | Catalog, rows: Ints) -> None:
         """Rank once per model, on all cores: users of one model get one list."""
         numbers = np.fromiter((self._numbers.get(user, -1) for user in users), np.int64, len(users))
-        if self.draws or not isinstance(items, Catalog) or (numbers < 0).any():
+        alike = self.ranks_by_model and not self.draws
+        if not alike or not isinstance(items, Catalog) or (numbers < 0).any():
             super()._rank_many(users, items, rows)
             return
         labels, first, place = np.unique(

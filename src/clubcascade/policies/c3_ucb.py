@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Literal, Self
 
 from clubcascade import validation
@@ -25,11 +25,16 @@ class C3UCB(GroupedPolicy):
         Probability with which the growing radius may fail.
     noise
         Sub-Gaussian constant of a click around its probability; 1/2 for clicks in {0, 1}.
+    discounts
+        What a click is worth at each position, in [0, 1] and never rising; positions beyond the
+        end have the last one's. What is seen at position p then weighs ``discounts[p] ** 2``. By
+        default all are 1.
 
     References
     ----------
     Li, Wang, Zhang and Chen, "Contextual combinatorial cascading bandits", ICML 2016, Algorithm 1
-    with position discounts 1 and the binary OR reward (Section 4.2.2).
+    with the binary OR reward (Section 4.2.2). Its regression is on ``discounts[p] * x`` and
+    ``discounts[p] * click``.
 
     Examples
     --------
@@ -49,6 +54,7 @@ class C3UCB(GroupedPolicy):
         reg: float = 4.0,
         delta: float = 0.05,
         noise: float = 0.5,
+        discounts: Sequence[float] | None = None,
     ) -> None:
         n_features = validation.whole("n_features", n_features, low=1)
         self.beta: float | Literal["growing"] = (
@@ -61,7 +67,8 @@ class C3UCB(GroupedPolicy):
             rule = (0.0, self.noise, self.delta)
         else:
             rule = (self.beta, 0.0, 1.0)
-        super().__init__(n_features, self.reg, rule)
+        self.discounts = validation.discounts("discounts", discounts)
+        super().__init__(n_features, self.reg, (*rule, *(self.discounts or ())))
         self._open(0)
 
     def _group_of(self, user: Hashable) -> int:
@@ -69,6 +76,7 @@ class C3UCB(GroupedPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a policy with a growing radius and one with a constant."""
+        """Yield a policy with a growing radius, one with discounts, and one with a constant."""
         yield cls(n_features=3)
+        yield cls(n_features=3, discounts=[1.0, 0.8])
         yield cls(n_features=3, beta=0.5, reg=1.0)

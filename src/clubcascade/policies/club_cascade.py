@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,7 +15,9 @@ from clubcascade.graph import Complete, ErdosRenyi, Start, UserGraph
 from clubcascade.kernels import club as kernels
 from clubcascade.kernels import linear
 from clubcascade.policies._arrays import aligned_zeros
+from clubcascade.policies._exploration import SpannerExploration, put_first
 from clubcascade.policies._models import Models
+from clubcascade.policies._relaxation import Schedule, as_array, read_schedule
 from clubcascade.policies._ridge_policy import RidgePolicy
 from clubcascade.policies._seeds import key_of
 from clubcascade.policies._user_statistics import OWN_INVERSES, UserStatistics
@@ -36,7 +38,11 @@ class ClubCascade(RidgePolicy):
         Users known beforehand; others join at their first ``update``, linked with the users
         present as the start says.
     alpha
-        Edge-deletion constant, 0 to infinity; 2 unless ``item_eigenvalue`` names the theorem's.
+        Edge-deletion constant, 0 to infinity; 2 unless ``item_eigenvalue`` names the theorem's. It
+        may become smaller while the policy runs: by :meth:`relax`, or by ``alpha_schedule``.
+    alpha_schedule
+        Steps ``(updates, alpha)``: after so many updates alpha is at most that. Updates rise,
+        alphas fall.
     beta
         Exploration constant; 1 unless ``horizon`` and ``n_clusters`` name the theorem's.
     reg
@@ -52,6 +58,19 @@ class ClubCascade(RidgePolicy):
         See ``start``; ``delta`` is the probability with which a true cluster may start in pieces.
     horizon, n_clusters, item_eigenvalue
         Take ``beta`` (horizon, n_clusters) and ``alpha`` (item_eigenvalue) from Theorem 2.
+    discounts
+        What a click is worth at each position, in [0, 1] and never rising; positions beyond the end
+        have the last one's. What is seen at position p then weighs ``discounts[p] ** 2`` in every
+        Gram matrix and moment; counts are of items, undiscounted. By default all are 1.
+    explore
+        ``"ucb"`` as printed, or ``"spanner"``: as long as a user has neighbours, its list begins
+        with an item of a barycentric spanner of the items when the user has seen too little of that
+        item's direction. For items that leave directions out, or hardly show them.
+    spanner_share
+        With ``explore="spanner"``: how much of what a user has seen is to be of the spanner.
+    ask
+        For so many updates the policy asks for users, where it may choose whom to serve: see
+        :meth:`choose_user`. :func:`clubcascade.simulate` lets it.
     variant
         ``"paper"``, or ``"code2017"`` for what the public code of 2017 does instead: the
         threshold ``sqrt(1 + ln(1 + T)) / (1 + T)``, alpha ``8 sqrt(d)``, a constant bias feature,
@@ -94,6 +113,11 @@ class ClubCascade(RidgePolicy):
         horizon: int | None = None,
         n_clusters: int | None = None,
         item_eigenvalue: float | None = None,
+        alpha_schedule: Schedule | None = None,
+        discounts: Sequence[float] | None = None,
+        explore: Literal["ucb", "spanner"] = "ucb",
+        spanner_share: float = 0.3,
+        ask: int = 0,
         variant: Literal["paper", "code2017"] = "paper",
         seed: int = 0,
     ) -> None:
@@ -117,8 +141,18 @@ class ClubCascade(RidgePolicy):
             "beta": beta,
             "edge_probability": edge_probability,
         }
-        self.alpha = self._read_alpha(alpha)
+        first_alpha = self._read_alpha(alpha)
         self.beta = self._read_beta(beta)
+        self.alpha_schedule = read_schedule(alpha_schedule, first_alpha)
+        self.discounts = validation.discounts("discounts", discounts)
+        code2017 = float(self.variant == "code2017")
+        self._constants = np.array([first_alpha, self.beta, code2017, *(self.discounts or ())])
+        self.explore: Literal["ucb", "spanner"] = self._read_explore(explore)
+        self.spanner_share = validation.number(
+            "spanner_share", spanner_share, low=0, open_low=True, high=1
+        )
+        self._exploration = SpannerExploration(self.reg, self.spanner_share)
+        self.ask = validation.whole("ask", ask, low=0)
         self.edge_probability = self._read_probability(edge_probability, len(known))
         self._numbers = {user: number for number, user in enumerate(known)}
         if len(self._numbers) != len(known):
@@ -146,6 +180,14 @@ class ClubCascade(RidgePolicy):
         if self.item_eigenvalue is not None:
             return theory.alpha(self.n_features, self.item_eigenvalue)
         return 8.0 * math.sqrt(self.n_features) if self.variant == "code2017" else 2.0
+
+    def _read_explore(self, explore: Any) -> Any:
+        validation.choice("explore", explore, ("ucb", "spanner"))
+        if explore == "spanner" and self.variant == "code2017":
+            raise InvalidArgument(
+                'explore must be "ucb" for the 2017 variant, whose items have a bias, got "spanner"'
+            )
+        return explore
 
     def _read_beta(self, beta: float | None) -> float:
         if beta is not None and self.horizon is not None:
@@ -194,9 +236,7 @@ class ClubCascade(RidgePolicy):
         self._graph = graph
         self._models = Models(d, self.reg, n)
         self._own = UserStatistics(d, n, graph.n, graph.start.dense)
-        code2017 = float(self.variant == "code2017")
-        self._constants = np.array([self.alpha, self.beta, code2017])
-        self._tally = np.array([0, graph.n_components, 0])
+        self._tally = np.array([0, graph.n_components, 0, 0])
         self._bind()
 
     def _bind(self) -> None:
@@ -208,6 +248,7 @@ class ClubCascade(RidgePolicy):
             self._constants,
             self._tally,
             key_of(self.seed, "draws"),
+            as_array(self.alpha_schedule),
             np.zeros(n, np.int64),
             np.zeros(n, np.int64),
             np.zeros((2, max(kernels.BLOCK, self._inner)), np.float32),
@@ -259,6 +300,84 @@ class ClubCascade(RidgePolicy):
         every = np.arange(len(loose))
         kernels.rank_shaken(self.compiled, models.struct, g, loose, every, rows, scores)
 
+    # -- gap relaxation ------------------------------------------------------------------------
+
+    @property
+    def alpha(self) -> float:
+        """The edge-deletion constant that is in force now."""
+        return float(self._constants[0])
+
+    def relax(self, *, alpha: float) -> None:
+        """Make the edge-deletion constant smaller, from the next update on, without a restart.
+
+        Nothing is deleted at once: line 10 tests the edges of the user who is served, so an edge
+        that fails the stricter test goes when one of its two users is served next. A schedule goes
+        on, as far as its steps are smaller still.
+
+        Parameters
+        ----------
+        alpha
+            The new constant, at most the one in force: what was deleted does not come back.
+
+        Examples
+        --------
+        >>> policy = ClubCascade(n_features=2, alpha=2.0)
+        >>> policy.relax(alpha=1.5)
+        >>> policy.alpha
+        1.5
+        """
+        smaller = validation.number("alpha", alpha, low=0, infinite=True)
+        with self._lock:
+            if smaller > self._constants[0]:
+                raise InvalidArgument(
+                    f"alpha must be at most the one in force, {self._constants[0]:g}, "
+                    f"got {alpha!r}: an edge that is gone does not come back"
+                )
+            self._constants[0] = smaller
+
+    # -- whom to serve -------------------------------------------------------------------------
+
+    @property
+    def asks(self) -> bool:
+        """Tell whether the policy wants to choose whom to serve next."""
+        return self.ask > 0 and bool(self._tally[3] < self.ask)
+
+    def choose_user(self, candidates: Sequence[Hashable]) -> Hashable:
+        """Return the candidate of whom least is known, of those who are not alone already.
+
+        That is whoever has the fewest samples, users who have not come yet first of all; ties go
+        to the earlier candidate. A user without neighbours has no edge left to be tested: it is
+        chosen only among its like.
+
+        Parameters
+        ----------
+        candidates
+            Users to choose from, known or not.
+
+        Examples
+        --------
+        >>> policy = ClubCascade(n_features=1, users=["alice", "bob", "carol"])
+        >>> policy.update("alice", [[1.0]], None)
+        >>> policy.choose_user(["alice", "carol", "bob"])
+        'carol'
+        """
+        if len(candidates) == 0:
+            raise InvalidArgument("candidates must name at least one user, got none")
+        numbers = np.array([self.number(user) for user in candidates])
+        with self._lock:
+            met = numbers >= 0
+            alone = np.zeros(len(numbers), bool)
+            alone[met] = self._graph.arrays["degree"][numbers[met]] == 0
+            counts = np.zeros(len(numbers), np.int64)
+            counts[met] = self._counts(numbers[met])
+            counts[alone] += 1 + counts.max()
+            return candidates[int(np.argmin(counts))]
+
+    def _counts(self, numbers: Ints) -> Ints:
+        """Return how many samples there are of each of these users."""
+        rows = self._own.arrays["row"][numbers]
+        return np.where(rows >= 0, self._own.arrays["count"][rows], 0)
+
     # -- answers -------------------------------------------------------------------------------
 
     @property
@@ -268,6 +387,21 @@ class ClubCascade(RidgePolicy):
     def labels(self) -> Ints:
         """Return the component of each user, in the order of their numbers."""
         return self._graph.labels()
+
+    def _rank(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
+        super()._rank(user, items, rows, scores)
+        number = self._numbers.get(user, -1)
+        if self.explore == "ucb" or number < 0 or self._graph.arrays["degree"][number] == 0:
+            return
+        gram, _, count = self._statistics(number)
+        due = self._exploration.due(items, gram, count)
+        if due >= 0:
+            put_first(due, rows)
+
+    @property
+    def ranks_by_model(self) -> bool:
+        """Say no when users explore each for itself."""
+        return self.explore == "ucb"
 
     @property
     def draws(self) -> bool:
@@ -297,11 +431,14 @@ class ClubCascade(RidgePolicy):
         """Return the user's own (gram, moment, count); no ridge term inside ``gram``."""
         number = self._known(user)
         with self._lock:
-            own = self._own.arrays
-            row = own["row"][number]
-            if row < 0:
-                return np.zeros((self._inner, self._inner)), np.zeros(self._inner), 0
-            return np.array(own["gram"][row]), np.array(own["moment"][row]), int(own["count"][row])
+            return self._statistics(number)
+
+    def _statistics(self, number: int) -> tuple[Floats, Floats, int]:
+        own = self._own.arrays
+        row = own["row"][number]
+        if row < 0:
+            return np.zeros((self._inner, self._inner)), np.zeros(self._inner), 0
+        return np.array(own["gram"][row]), np.array(own["moment"][row]), int(own["count"][row])
 
     @property
     def graph(self) -> ClubGraph:
@@ -316,7 +453,9 @@ class ClubCascade(RidgePolicy):
             return {
                 "users": list(self._numbers),
                 "tally": self._tally[:2].copy(),
-                "draws": self._tally[2:].copy(),
+                "draws": self._tally[2:3].copy(),
+                "updates": self._tally[3:].copy(),
+                "alpha": self._constants[:1].copy(),
                 **self._own.state(self._graph.n, used),
                 **{f"graph_{name}": value for name, value in self._graph.state().items()},
                 **self._models.state(n_labels),
@@ -333,7 +472,9 @@ class ClubCascade(RidgePolicy):
             raise ValueError("users and graph differ in length")
         self._allocate(UserGraph.from_state(self._start(), parts))
         self._models.load_state(state)
-        self._tally[:2], self._tally[2:] = state["tally"], state["draws"]
+        self._tally[:2], self._tally[2:3] = state["tally"], state["draws"]
+        if "updates" in state:  # files of 0.1.0 have neither
+            self._tally[3:], self._constants[:1] = state["updates"], state["alpha"]
         self._own.load_state(state, used=int(self._tally[0]))
         self._numbers = {user: number for number, user in enumerate(users)}
 
@@ -346,6 +487,10 @@ class ClubCascade(RidgePolicy):
             n_features=3, users=range(4), alpha=0.5, start="random", edge_probability=0.6, seed=5
         )
         yield cls(n_features=3, alpha=0.2, variant="code2017", seed=3)
+        yield cls(
+            n_features=3, alpha=1.0, alpha_schedule=[(8, 0.6), (20, 0.3)], discounts=(1, 0.8, 0.5)
+        )
+        yield cls(n_features=3, users=range(6), alpha=0.5, explore="spanner", spanner_share=0.5)
 
 
 class ClubGraph:

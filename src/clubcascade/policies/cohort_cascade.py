@@ -120,7 +120,7 @@ class CohortCascade(CompiledPolicy):
             "prior_log_det": np.zeros(most),
             "size": np.zeros(most, np.int64),
             "head": np.zeros(most, np.int64),
-            "error": np.zeros((kernels.BUCKETS, kernels.WAYS)),
+            "error": np.zeros((kernels.BUCKETS + 1, kernels.WAYS)),  # and one row of scratch
             "way": np.full(kernels.BUCKETS, kernels.FIRST_WAY),
             "noise": np.array([FIRST_NOISE, 1.0]),
             "rule": np.array([self.explore, WITHIN, BETWEEN, WIDER]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +26,10 @@ class KnownClusters(GroupedPolicy):
         Exploration constant.
     reg
         Ridge constant.
+    discounts
+        What a click is worth at each position, in [0, 1] and never rising; positions beyond the
+        end have the last one's. What is seen at position p then weighs ``discounts[p] ** 2``. By
+        default all are 1.
 
     References
     ----------
@@ -49,13 +53,15 @@ class KnownClusters(GroupedPolicy):
         partition: Iterable[Collection[Hashable]] | Mapping[Any, Any],
         beta: float = 1.0,
         reg: float = 4.0,
+        discounts: Sequence[float] | None = None,
     ) -> None:
         n_features = validation.whole("n_features", n_features, low=1)
         self.partition = partition
         self.beta = validation.number("beta", beta, low=0)
         self.reg = validation.number("reg", reg, low=0, open_low=True)
         self._cluster = _read_partition(partition)
-        super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0))
+        self.discounts = validation.discounts("discounts", discounts)
+        super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0, *(self.discounts or ())))
         for g in range(len(set(self._cluster.values()))):
             self._open(g)
         for user in self._cluster:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Self
 
 from clubcascade import validation
@@ -20,6 +20,10 @@ class MultipleLinUCB(GroupedPolicy):
         Exploration constant.
     reg
         Ridge constant.
+    discounts
+        What a click is worth at each position, in [0, 1] and never rising; positions beyond the
+        end have the last one's. What is seen at position p then weighs ``discounts[p] ** 2``. By
+        default all are 1.
 
     References
     ----------
@@ -35,16 +39,25 @@ class MultipleLinUCB(GroupedPolicy):
     (array([1]), array([0]))
     """
 
-    def __init__(self, *, n_features: int, beta: float = 1.0, reg: float = 4.0) -> None:
+    def __init__(
+        self,
+        *,
+        n_features: int,
+        beta: float = 1.0,
+        reg: float = 4.0,
+        discounts: Sequence[float] | None = None,
+    ) -> None:
         n_features = validation.whole("n_features", n_features, low=1)
         self.beta = validation.number("beta", beta, low=0)
         self.reg = validation.number("reg", reg, low=0, open_low=True)
-        super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0))
+        self.discounts = validation.discounts("discounts", discounts)
+        super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0, *(self.discounts or ())))
 
     def _group_of(self, user: Hashable) -> int:
         return self._numbers.get(user, len(self._numbers))
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy."""
+        """Yield a policy, and one with discounted positions."""
         yield cls(n_features=3, beta=0.5)
+        yield cls(n_features=3, beta=0.5, discounts=(1.0, 0.7, 0.5))

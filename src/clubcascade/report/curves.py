@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
+import pandas as pd
 
 from clubcascade import validation
-from clubcascade.core import Floats
+from clubcascade.core import Floats, Ints
 from clubcascade.experiment.intervals import mean_interval
-from clubcascade.experiment.results import MEASURES, Results
+from clubcascade.experiment.results import Results
+from clubcascade.report.measures import MEASURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +51,46 @@ def curves_of(results: Results, measure: str) -> dict[tuple[str, str], Curve]:
     results
         What a result folder holds.
     measure
-        ``"reward"``, ``"regret"``, ``"n_clusters"`` or ``"rand_index"``.
+        A name of :data:`~clubcascade.report.measures.MEASURES`.
     """
-    validation.choice("measure", measure, MEASURES)
-    curves = {}
-    for (panel, policy), runs in results.curves.groupby(["panel", "policy"], sort=False):
-        table = runs.pivot(index="seed", columns="round", values=measure)
-        table = table.dropna(axis="columns")
-        if table.empty:
-            continue
-        values = table.to_numpy(dtype=np.float64)
-        rounds = table.columns.to_numpy(dtype=np.float64)
-        interval = mean_interval(values)
-        curves[str(panel), str(policy)] = Curve(rounds, *interval, seeds=len(values))
-    return curves
+    return {key: curve_of(table) for key, table in by_seed(results, measure).items()}
+
+
+def curve_of(table: pd.DataFrame) -> Curve:
+    """Return the curve of a table of seeds x rounds."""
+    values = table.to_numpy(dtype=np.float64)
+    rounds = table.columns.to_numpy(dtype=np.float64)
+    return Curve(rounds, *mean_interval(values), seeds=len(values))
+
+
+def by_seed(results: Results, measure: str) -> dict[tuple[str, str], pd.DataFrame]:
+    """Return a table of seeds x rounds for every (panel, policy) that was measured.
+
+    Only rounds at which every seed has a value are kept.
+
+    Parameters
+    ----------
+    results
+        What a result folder holds.
+    measure
+        A name of :data:`~clubcascade.report.measures.MEASURES`.
+    """
+    validation.choice("measure", measure, tuple(MEASURES))
+    rows = results.curves
+    if rows.empty:
+        return {}
+    seed, t = rows["seed"].to_numpy(), rows["round"].to_numpy()
+    value = MEASURES[measure].values(rows).to_numpy(dtype=np.float64)
+    tables = {}
+    groups = rows.groupby(["panel", "policy"], sort=False).indices
+    for (panel, policy), group in cast("dict[tuple[str, str], Ints]", groups).items():
+        seeds, row = np.unique(seed[group], return_inverse=True)
+        rounds, column = np.unique(t[group], return_inverse=True)
+        table = np.full((len(seeds), len(rounds)), np.nan)
+        table[row, column] = value[group]
+        known = ~np.isnan(table).any(axis=0)
+        if known.any():
+            tables[str(panel), str(policy)] = pd.DataFrame(
+                table[:, known], index=pd.Index(seeds), columns=pd.Index(rounds[known])
+            )
+    return tables

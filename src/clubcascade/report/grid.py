@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -13,13 +14,15 @@ from matplotlib.lines import Line2D
 from clubcascade.experiment.config import Experiment
 from clubcascade.experiment.results import Results
 from clubcascade.report.curves import curves_of
+from clubcascade.report.measures import MEASURES
 from clubcascade.report.panels import draw_panel
-from clubcascade.report.style import INK, SETTINGS, LineStyle, line_style
+from clubcascade.report.style import INK, SETTINGS, LineStyle, line_style, places
+from clubcascade.report.truth import TruthLine, truth_line
 
-ORACLE = LineStyle(INK, (0, (1, 2)), 1.0)
+TRUTH = LineStyle(INK, (0, (1, 2)), 1.0)
 
 
-def panel_grid(results: Results, *, measure: str, ylabel: str, oracle: bool = False) -> Figure:
+def panel_grid(results: Results, *, measure: str, log: bool = False) -> Figure:
     """Draw one measure of all policies, one panel per environment.
 
     Parameters
@@ -27,25 +30,43 @@ def panel_grid(results: Results, *, measure: str, ylabel: str, oracle: bool = Fa
     results
         What a result folder holds.
     measure
-        What the vertical axis shows, a column of the results.
-    ylabel
-        Its name for people.
-    oracle
-        Draw the line of a policy that knows the truth, at 0.
+        What the vertical axis shows, a name of :data:`~clubcascade.report.measures.MEASURES`.
+    log
+        Whether the vertical axis is logarithmic.
     """
     experiment = results.experiment
-    styles = {c.label: line_style(i) for i, c in enumerate(experiment.policies)}
+    styles = {label: line_style(place) for label, place in places(experiment).items()}
     curves = curves_of(results, measure)
+    lines: dict[str, TruthLine] = {}
     with mpl.rc_context(SETTINGS):
         figure, grid = _empty(experiment)
         for axes, panel in zip(grid, experiment.panels, strict=True):
             here = {label: curves.get((panel.title, label)) for label in styles}
             known = {label: curve for label, curve in here.items() if curve is not None}
-            draw_panel(axes, panel.title, known, styles, ylabel=ylabel)
-            if oracle:
-                axes.axhline(0, color=ORACLE.colour, linestyle=ORACLE.dash, linewidth=ORACLE.width)
-        _write_legend(figure, experiment, styles | ({"oracle": ORACLE} if oracle else {}))
+            truth = truth_line(results, panel, measure) if known and not log else None
+            if truth:
+                lines[truth.label] = truth
+            draw_panel(axes, panel.title, known, styles, MEASURES[measure], truth, log=log)
+        drawn = {label: styles[label] for _, label in curves}
+        used = {label: style for label, style in styles.items() if label in drawn}
+        _write_legend(figure, experiment, used | dict.fromkeys(lines, TRUTH))
     return figure
+
+
+def legend_handles(styles: Mapping[str, LineStyle]) -> list[Line2D]:
+    """Return a short piece of every line, for a legend."""
+    return [
+        Line2D(
+            [],
+            [],
+            color=style.colour,
+            linestyle=style.dash,
+            linewidth=style.width,
+            marker=style.marker,
+            markersize=4.5,
+        )
+        for style in styles.values()
+    ]
 
 
 def _empty(experiment: Experiment) -> tuple[Figure, list[Axes]]:
@@ -65,17 +86,13 @@ def _empty(experiment: Experiment) -> tuple[Figure, list[Axes]]:
 def _write_legend(figure: Figure, experiment: Experiment, styles: dict[str, LineStyle]) -> None:
     runs = len(experiment.seeds)
     what = f"mean of {runs} runs, band: 95% interval" if runs > 1 else "one run"
-    lines = [
-        Line2D([], [], color=style.colour, linestyle=style.dash, linewidth=style.width)
-        for style in styles.values()
-    ]
     figure.legend(
-        lines,
+        legend_handles(styles),
         list(styles),
         loc="outside lower center",
         title=f"{what}; at the end of a line its last value, ↑ where it leaves the panel",
         title_fontsize=8.5,
-        ncols=min(4, len(styles)),
+        ncols=max(1, min(4, len(styles))),
         handlelength=3.2,
         columnspacing=1.8,
     )

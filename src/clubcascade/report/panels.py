@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from clubcascade.report.curves import Curve
+from clubcascade.report.labels import write_final_values
+from clubcascade.report.limits import set_limits
+from clubcascade.report.measures import Measure
 from clubcascade.report.style import INK, LineStyle
+from clubcascade.report.truth import TruthLine
 
-DWARFED = 5.0
-"""A line that ends this many times above all lines below it is cut off at the top."""
+MARKS = 8
+"""Markers on a line, about."""
 
 
 def draw_panel(
@@ -20,8 +23,10 @@ def draw_panel(
     title: str,
     curves: Mapping[str, Curve],
     styles: Mapping[str, LineStyle],
+    measure: Measure,
+    truth: TruthLine | None = None,
     *,
-    ylabel: str,
+    log: bool = False,
 ) -> None:
     """Draw the curves of one panel.
 
@@ -35,101 +40,52 @@ def draw_panel(
         The curve of each label.
     styles
         The style of each label.
-    ylabel
+    measure
         What the vertical axis shows.
+    truth
+        The line of the truth, if it is known.
+    log
+        Whether the vertical axis is logarithmic.
     """
     axes.set_title(title, color=INK)
     axes.set_xlabel("round t")
-    axes.set_ylabel(ylabel)
+    axes.set_ylabel(measure.label)
     if not curves:
         axes.text(0.5, 0.5, "no results", ha="center", va="center", transform=axes.transAxes)
         return
-    for label, curve in curves.items():
-        style = styles[label]
-        axes.plot(
-            curve.round,
-            curve.mean,
-            color=style.colour,
-            linestyle=style.dash,
-            linewidth=style.width,
-            label=label,
-        )
-        if curve.seeds > 1:
-            axes.fill_between(
-                curve.round, curve.low, curve.high, color=style.colour, alpha=0.15, linewidth=0
-            )
-    top = readable_top([curve.final for curve in curves.values()])
-    axes.set_ylim(-0.02 * top, top)
-    axes.set_xlim(0, max(curve.round[-1] for curve in curves.values()))
+    for position, (label, curve) in enumerate(curves.items()):
+        _draw_line(axes, label, curve, styles[label], position / len(curves))
+    end = max(curve.round[-1] for curve in curves.values())
+    axes.set_xlim(0, end)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_major_formatter(FuncFormatter(_thousands))
+    if log:
+        axes.set_yscale("log")
+        low, top = axes.get_ylim()
+    else:
+        low, top = set_limits(axes, curves, measure, truth.at(end) if truth else None)
+        if truth:
+            axes.plot([0, end], [truth.at(0), truth.at(end)], color=INK, ls=(0, (1, 2)), lw=1.0)
     axes.yaxis.set_major_formatter(FuncFormatter(_thousands))
-    _write_final_values(axes, curves, styles, top)
+    write_final_values(axes, curves, styles, measure, (low, top))
 
 
-def readable_top(finals: Sequence[float]) -> float:
-    """Choose the top of the axis: all lines, or all but a few that dwarf the rest.
-
-    >>> readable_top([100.0, 200.0, 400.0, 20_000.0])
-    480.0
-    >>> round(readable_top([100.0, 200.0, 400.0]))
-    448
-    """
-    ordered = sorted(finals)
-    for below, above in zip(ordered, ordered[1:], strict=False):
-        enough = 2 * sum(value <= below for value in ordered) >= len(ordered)
-        if enough and below > 0 and above > DWARFED * below:
-            return 1.2 * below
-    return 1.12 * ordered[-1] if ordered[-1] > 0 else 1.0
-
-
-def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move labels apart so that neighbours are at least ``gap`` away, within [low, high].
-
-    >>> spread([1.0, 1.1, 5.0], gap=1.0, low=0.0, high=10.0)
-    [0.55, 1.55, 5.0]
-    """
-    order = np.argsort(places, kind="stable")
-    blocks: list[tuple[float, int]] = []
-    for i in order:
-        centre, size = float(places[i]), 1
-        while True:
-            centre = min(max(centre, low + gap * (size - 1) / 2), high - gap * (size - 1) / 2)
-            if not blocks:
-                break
-            before, count = blocks[-1]
-            if before + gap * (count - 1) / 2 + gap <= centre - gap * (size - 1) / 2 + 1e-12:
-                break
-            blocks.pop()
-            centre = (before * count + centre * size) / (count + size)
-            size += count
-        blocks.append((centre, size))
-    moved = [0.0] * len(places)
-    spots = [centre + gap * (j - (size - 1) / 2) for centre, size in blocks for j in range(size)]
-    for i, spot in zip(order, spots, strict=True):
-        moved[int(i)] = spot
-    return moved
-
-
-def _write_final_values(
-    axes: Axes, curves: Mapping[str, Curve], styles: Mapping[str, LineStyle], top: float
-) -> None:
-    labels = list(curves)
-    finals = [curves[label].final for label in labels]
-    places = spread([min(final, top) for final in finals], 0.055 * top, 0.0, top)
-    for label, final, place in zip(labels, finals, places, strict=True):
-        cut = final > top
-        axes.annotate(
-            f"{'↑ ' if cut else ''}{final:,.0f}",
-            xy=(1.0, place),
-            xycoords=("axes fraction", "data"),
-            xytext=(5, 0),
-            textcoords="offset points",
-            color=styles[label].colour,
-            fontsize=8.5,
-            fontweight="bold" if cut else "normal",
-            va="center",
-            annotation_clip=False,
+def _draw_line(axes: Axes, label: str, curve: Curve, style: LineStyle, phase: float) -> None:
+    n = len(curve.round)
+    axes.plot(
+        curve.round,
+        curve.mean,
+        color=style.colour,
+        linestyle=style.dash,
+        linewidth=style.width,
+        marker=style.marker,
+        markersize=4,
+        markevery=(int(phase * n / MARKS), max(1, n // MARKS)),
+        label=label,
+    )
+    if curve.seeds > 1:
+        axes.fill_between(
+            curve.round, curve.low, curve.high, color=style.colour, alpha=0.15, linewidth=0
         )
 
 

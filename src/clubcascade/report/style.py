@@ -1,25 +1,46 @@
-"""How lines look: colours that colour-blind readers can tell apart, and a dash pattern each."""
+"""How lines look: colours that colour-blind readers can tell apart, a dash and a marker each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from clubcascade.experiment.config import Experiment
+
 INK = "#222222"
 FAINT = "#8a8a8a"
 
-_COLOURS = ("#D55E00", "#E69F00", "#0072B2", "#56B4E9", "#CC79A7", "#009E73", "#000000")
+COLOURS = ("#D55E00", "#E69F00", "#0072B2", "#56B4E9", "#CC79A7", "#009E73", "#000000")
 """Okabe and Ito's palette without its yellow, which is lost on white."""
 
-_DASHES: tuple[Any, ...] = (
-    "solid",
-    (0, (5, 1.6)),
-    "solid",
-    (0, (6, 1.5, 1.2, 1.5)),
-    (0, (1.4, 1.2)),
-    "solid",
-    (0, (3, 1, 1, 1, 1, 1)),
+DARK_COLOURS = ("#FF7F2A", "#F5BD3D", "#4C9FE6", "#9AD6F7", "#E7A3CB", "#35C99E", "#F2F2F2")
+"""The same colours, lighter, for a dark page."""
+
+DASHES: tuple[tuple[float, ...], ...] = (
+    (),
+    (5, 1.6),
+    (),
+    (6, 1.5, 1.2, 1.5),
+    (1.4, 1.2),
+    (),
+    (3, 1, 1, 1, 1, 1),
 )
+"""Lengths of strokes and gaps, in widths of the line; none: a solid line."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""Matplotlib's letters: circle, square, triangle, diamond, triangle down, plus, cross."""
+
+PLACES = {
+    "club_cascade": 0,
+    "c3_ucb": 2,
+    "cascade_lin_ucb": 3,
+    "multiple_lin_ucb": 4,
+    "known_clusters": 5,
+    "cascade_kl_ucb": 6,
+    "cascade_lin_ts": 10,
+    "random": 20,
+}
+"""The places of policies that many figures have, so that they look the same in all."""
 
 SETTINGS: Any = {
     "font.size": 9.5,
@@ -43,19 +64,45 @@ SETTINGS: Any = {
 
 @dataclass(frozen=True, slots=True)
 class LineStyle:
-    """Colour, dash pattern and width of a line."""
+    """Colour, dash pattern, width and marker of a line."""
 
     colour: str
     dash: Any
     width: float
+    marker: str = ""
 
 
-def line_style(position: int) -> LineStyle:
-    """Give the style of the line at a position of the legend; no two of the first 49 are alike.
+def line_style(place: int) -> LineStyle:
+    """Give the style of a place; no two of the first 49 are alike.
 
     >>> line_style(0).colour, line_style(0).width > line_style(1).width
     ('#D55E00', True)
     """
-    shift = position // len(_COLOURS)
-    dash = _DASHES[(position + shift) % len(_DASHES)]
-    return LineStyle(_COLOURS[position % len(_COLOURS)], dash, 2.2 if position == 0 else 1.6)
+    shift = place // len(COLOURS)
+    strokes = DASHES[(place + shift) % len(DASHES)]
+    return LineStyle(
+        COLOURS[place % len(COLOURS)],
+        (0, strokes) if strokes else "solid",
+        2.2 if place == 0 else 1.6,
+        MARKERS[(place + shift) % len(MARKERS)],
+    )
+
+
+def places(experiment: Experiment) -> dict[str, int]:
+    """Give every policy of an experiment a place, by label.
+
+    The first of a kind that many figures have gets its own place, the others what is left.
+
+    Parameters
+    ----------
+    experiment
+        What was run.
+    """
+    taken: dict[str, int] = {}
+    for contender in experiment.policies:
+        place = PLACES.get(contender.policy)
+        if place is not None and place not in taken.values():
+            taken[contender.label] = place
+    free = iter(sorted(set(range(len(PLACES) + len(experiment.policies))) - set(taken.values())))
+    labels = [contender.label for contender in experiment.policies]
+    return {label: taken[label] if label in taken else next(free) for label in labels}

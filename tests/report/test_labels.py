@@ -4,14 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clubcascade.report.panels import readable_top, spread
-
-
-def test_the_axis_shows_all_lines_unless_a_few_dwarf_the_rest():
-    assert readable_top([400, 2_000, 6_000, 6_400]) > 6_400
-    assert 2_400 < readable_top([446, 1_971, 2_400, 20_000, 21_000]) < 3_000
-    assert readable_top([1.0, 100.0, 110.0]) > 110.0
-    assert readable_top([0.0, 0.0]) == 1.0
+from clubcascade.report.labels import spread
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=12))

@@ -1,0 +1,181 @@
+"""Load on the service: requests a second and latency, next to a bare echo on the same stack.
+
+    apt-get install wrk && python benchmarks/load.py --seconds 10
+
+The server runs on core 0, wrk on core 1. ``recommend`` ranks 50 candidates of 20 features for one
+of 1,000 users; feedback is durable when answered. Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+import msgspec
+import numpy as np
+
+from clubcascade.service import Recommender
+from clubcascade.storage import Batch, open_store
+
+D, CANDIDATES, K, USERS = 20, 50, 4, 1_000
+
+ECHO = """
+import msgspec, uvicorn, sys
+from starlette.routing import Route, Router
+decode, encode = msgspec.json.decode, msgspec.json.encode
+class Echo:
+    async def __call__(self, scope, receive, send):
+        body = (await receive())["body"]
+        out = encode(decode(body))
+        head = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(out))]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": out})
+app = Router(routes=[Route("/v1/{model}/recommend", Echo(), methods=["POST"])])
+uvicorn.run(app, port=int(sys.argv[1]), log_level="warning", access_log=False)
+"""
+
+POST = """
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "application/json"
+local bodies = {}
+for line in io.lines("%s") do bodies[#bodies + 1] = line end
+local at = 0
+function request()
+  at = at + 1
+  if at > #bodies then at = 1 end
+  return wrk.format(nil, nil, nil, bodies[at])
+end
+"""
+
+
+def wrk(url: str, bodies: list[str], callers: int, seconds: int) -> dict[str, str]:
+    """Send bodies for a while; return what wrk measured."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, script = Path(folder) / "bodies", Path(folder) / "post.lua"
+        data.write_text("\n".join(bodies))
+        script.write_text(POST % data)
+        done = subprocess.run(
+            f"taskset -c 1 wrk -t1 -c{callers} -d{seconds}s --latency -s {script} {url}",
+            shell=True,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    found = {"rate": re.search(r"Requests/sec:\s+(\S+)", done.stdout)[1]}  # type: ignore[index]
+    for name in ("50%", "99%"):
+        found[name] = re.search(rf"{name}\s+(\S+)", done.stdout)[1]  # type: ignore[index]
+    bad = re.search(r"Non-2xx or 3xx responses: (\d+)", done.stdout)
+    found["bad"] = bad[1] if bad else "0"
+    return found
+
+
+def wait_for(url: str) -> None:
+    """Wait until a server answers."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        try:
+            if httpx.get(url).status_code < 500:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise SystemExit(f"{url} did not answer")
+
+
+def fsync_each(seconds: float) -> float:
+    """Commits a second, one event each."""
+    with tempfile.TemporaryDirectory() as folder:
+        store, number = open_store(folder), 0
+        start = time.perf_counter()
+        while time.perf_counter() - start < seconds:
+            number += 1
+            store.commit(Batch(events=[(number, b"x" * 700)]))
+        rate = number / (time.perf_counter() - start)
+        store.close()
+    return rate
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--decisions", type=int, default=200_000)
+    parser.add_argument("--port", type=int, default=18_080)
+    options = parser.parse_args()
+    home = tempfile.TemporaryDirectory()
+    rng = np.random.default_rng(1)
+    items = rng.standard_normal((1_000, D))
+    items *= 0.99 / np.linalg.norm(items, axis=1, keepdims=True)
+    text = lambda value: msgspec.json.encode(value).decode()  # noqa: E731
+    with Recommender(f"{home.name}/store", n_features=D) as shop:
+        shop.register_items(range(1_000), items)
+        for user in range(USERS):
+            shop.feedback(shop.recommend(user, K).id, 0)
+        made = [shop.recommend(int(rng.integers(USERS)), K).id for _ in range(options.decisions)]
+    users = rng.integers(USERS, size=500).tolist()
+    chosen = [rng.choice(1_000, CANDIDATES, replace=False).tolist() for _ in users]
+    by_id = [text({"user": u, "k": K, "candidates": c}) for u, c in zip(users, chosen, strict=True)]
+    whole = [
+        text({"user": u, "k": K, "items": items[c].round(6).tolist()})
+        for u, c in zip(users, chosen, strict=True)
+    ]
+    catalog = [text({"user": u, "k": K}) for u in users]
+    clicks = [text({"decision_id": one, "click": 1}) for one in made]
+    batches = [
+        text({"feedback": [{"decision_id": one, "click": 1} for one in made[at : at + 100]]})
+        for at in range(len(made) // 2, len(made), 100)
+    ]
+    clicks = clicks[: len(clicks) // 2]
+    rows: list[tuple[str, dict[str, str]]] = []
+
+    def serve(*command: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(["taskset", "-c", "0", sys.executable, *command])
+
+    url = f"http://127.0.0.1:{options.port}"
+    echo = serve("-c", ECHO, str(options.port))
+    try:
+        wait_for(url)
+        for name, bodies in (("by id", by_id), ("with features", whole), ("user only", catalog)):
+            seen = wrk(f"{url}/v1/x/recommend", bodies, 64, options.seconds)
+            rows.append((f"echo of that request, {name}", seen))
+    finally:
+        echo.terminate()
+        echo.wait()
+    base = ["-m", "clubcascade", "serve", "--dir", home.name, "--no-auth", "--rate", "0"]
+    service = serve(*base, "--port", str(options.port))
+    try:
+        wait_for(f"{url}/readyz")
+        for name, bodies in (("by id", by_id), ("with features", whole), ("user only", catalog)):
+            seen = wrk(f"{url}/v1/default/recommend", bodies, 64, options.seconds)
+            rows.append((f"recommend, {name}", seen))
+        few = len(clicks) // 8
+        for callers, bodies in ((1, clicks[:few]), (64, clicks[few:])):
+            seen = wrk(f"{url}/v1/default/feedback", bodies, callers, options.seconds)
+            rows.append((f"durable feedback, {callers} callers", seen))
+        seen = wrk(f"{url}/v1/default/feedback", batches, 8, options.seconds)
+        rows.append(("durable feedback, batches of 100, 8 callers", seen))
+        outcomes = [
+            line
+            for line in httpx.get(f"{url}/metrics").text.splitlines()
+            if line.startswith("clubcascade_feedback_total") or "commits " in line
+        ]
+    finally:
+        service.terminate()
+        service.wait()
+    single = fsync_each(min(3.0, options.seconds))
+    print(json.dumps({"cores": os.cpu_count(), "one fsync per event": round(single)}))
+    print("| | requests/s | p50 | p99 | refused |\n|---|---|---|---|---|")
+    for name, seen in rows:
+        print(f"| {name} | {seen['rate']} | {seen['50%']} | {seen['99%']} | {seen['bad']} |")
+    print("\n".join(outcomes))
+
+
+if __name__ == "__main__":
+    main()

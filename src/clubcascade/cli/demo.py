@@ -1,0 +1,70 @@
+"""``clubcascade demo``: a service with a simulated audience."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clubcascade.cli.outcome import told
+from clubcascade.errors import MissingExtra
+
+EXTRA = 'the demo needs its extras: pip install "clubcascade[service,client]"'
+
+
+def demo(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
+    rate: Annotated[float, typer.Option(min=0.1, max=1000, help="Visits per second.")] = 60.0,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.1, help="Stop after so many seconds; else with Ctrl-C.")
+    ] = None,
+) -> None:
+    """Start the service with a simulated audience, on this machine only.
+
+    Two dozen listeners in four groups of taste look at lists of songs and click. Open
+    the page that is printed and watch the model find out. The store is removed
+    at the end.
+    """
+    with told():
+        try:
+            from clubcascade.service import app, demo, server  # noqa: PLC0415 - an extra
+            from clubcascade.service.client import AsyncClient  # noqa: F401, PLC0415
+            from clubcascade.service.settings import Limits  # noqa: PLC0415
+        except ImportError as error:
+            raise MissingExtra(EXTRA) from error
+        from clubcascade.policies.club_cascade import ClubCascade  # noqa: PLC0415
+        from clubcascade.service import Recommender  # noqa: PLC0415
+
+        audiences = [demo.Audience(luck) for luck in range(demo.PLAYERS)]
+
+        def opener() -> Recommender:
+            policy = ClubCascade(n_features=demo.N_FEATURES, alpha=0.7, beta=0.5)
+            shop = Recommender(Path(folder) / "store", policy=policy, wait=60.0)
+            demo.stock(shop, audiences[0])
+            return shop
+
+        with tempfile.TemporaryDirectory(prefix="clubcascade-demo-") as folder:
+            sock = server.listen("127.0.0.1", port)
+            url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+            service = app.Service(opener, None, Limits(rate=0))
+            typer.echo(f"open {url}/ui (stop with Ctrl-C)")
+
+            async def run() -> None:
+                serving = asyncio.create_task(server.serve(service, sock, seconds))
+                share = rate / len(audiences)
+                playing = asyncio.gather(
+                    *(demo.play(url, None, each, share, serving.done) for each in audiences)
+                )
+                try:
+                    await serving
+                finally:
+                    playing.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await playing
+
+            asyncio.run(run())
+        typer.echo("stopped")

@@ -1,0 +1,64 @@
+"""Verdicts: of one comparison, and of a sentence that several comparisons speak about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from clubcascade.report.paired import Estimate
+
+
+class Verdict(StrEnum):
+    """What the numbers say about a sentence."""
+
+    HOLDS = "holds"
+    PARTLY = "partly"
+    FAILS = "does not hold"
+    UNDECIDED = "undecided"
+    UNMEASURED = "not measured"
+
+
+def of_difference(found: Estimate, wanted: int) -> Verdict:
+    """Judge a difference by where its 95% interval lies.
+
+    Parameters
+    ----------
+    found
+        The difference. It is undecided if the interval holds 0 or is unknown; but runs that are
+        all equal do decide: there is no difference.
+    wanted
+        The sign that the sentence claims, 1 or -1.
+
+    Examples
+    --------
+    >>> str(of_difference(Estimate(2.0, 1.0, 3.0), wanted=1))
+    'holds'
+    >>> str(of_difference(Estimate(2.0, -1.0, 5.0), wanted=1))
+    'undecided'
+    >>> str(of_difference(Estimate(0.0, 0.0, 0.0), wanted=1))
+    'does not hold'
+    """
+    if found.low == found.high == 0:
+        return Verdict.FAILS
+    if not found.sign:
+        return Verdict.UNDECIDED
+    return Verdict.HOLDS if found.sign == wanted else Verdict.FAILS
+
+
+def combined(verdicts: Iterable[Verdict]) -> Verdict:
+    """Join the verdicts of several comparisons.
+
+    A sentence holds if all of them hold, partly if some do. If none does, it does not hold as
+    soon as one speaks against it; else it is undecided. Without any it is not measured.
+
+    >>> str(combined([Verdict.HOLDS, Verdict.UNDECIDED])), str(combined([]))
+    ('partly', 'not measured')
+    """
+    found = {verdict for verdict in verdicts if verdict is not Verdict.UNMEASURED}
+    if not found:
+        return Verdict.UNMEASURED
+    if len(found) == 1:
+        return found.pop()
+    if Verdict.HOLDS in found or Verdict.PARTLY in found:
+        return Verdict.PARTLY
+    return Verdict.FAILS

@@ -1,0 +1,131 @@
+"""The claims table: each sentence of the paper, what was measured, and the verdict."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from clubcascade.report.claims import Claim, Judged, Verdict
+from clubcascade.report.page.html import Markup, tag
+from clubcascade.report.page.tables import scrolled
+
+MARKS = {
+    Verdict.HOLDS: "✓",
+    Verdict.PARTLY: "◐",
+    Verdict.FAILS: "✗",
+    Verdict.UNDECIDED: "?",
+    Verdict.UNMEASURED: "–",
+}
+
+
+def claims_section(judged: Sequence[Judged]) -> Markup:
+    """Return the whole section: how it is judged, the counts, the sentences."""
+    earlier: dict[object, int] = {}
+    rows = []
+    for number, each in enumerate(judged, start=1):
+        key = (each.claim.figures, each.claim.check)
+        same = earlier.get(key) if each.claim.check is not None else None
+        earlier.setdefault(key, number)
+        rows.append(_row(number, each, same))
+    return tag(
+        "section",
+        tag("h2", "The paper's claims"),
+        tag(
+            "p",
+            "Every sentence of the paper that says what experiments show, word for word (formulas "
+            "in plain letters). A comparison holds if the 95% interval of the difference, paired "
+            "over seeds that share their worlds, lies on the claimed side of 0; it is undecided if "
+            "the interval holds 0. A sentence holds if all of its comparisons do, and partly if "
+            "some do. Sentences that only describe the set-up are left out.",
+        ),
+        verdict_counts(judged),
+        tag("ol", rows, class_="claims"),
+        id="claims",
+    )
+
+
+def verdict_counts(judged: Sequence[Judged]) -> Markup:
+    """Return how many sentences got which verdict."""
+    counts = Counter(each.verdict for each in judged)
+    return tag(
+        "p",
+        [[badge(verdict, f"{counts[verdict]} "), " "] for verdict in Verdict if counts[verdict]],
+        class_="counts",
+    )
+
+
+def badge(verdict: Verdict, before: str = "") -> Markup:
+    """Return a verdict as a coloured word with a mark."""
+    kind = verdict.name.lower()
+    return tag("span", f"{before}{MARKS[verdict]} {verdict}", class_=f"badge {kind}")
+
+
+def summary(judged: Judged) -> str:
+    """Say how many comparisons came out how."""
+    counts = Counter(each.verdict for each in judged.evidence)
+    n = len(judged.evidence)
+    holds = counts[Verdict.HOLDS]
+    words = f"{holds} of {n} comparison{'s' if n > 1 else ''} hold{'s' if holds == 1 else ''}"
+    against, open_ = counts[Verdict.FAILS], counts[Verdict.UNDECIDED]
+    if against:
+        words += f", {against} speak{'s' if against == 1 else ''} against"
+    if open_:
+        words += f", {open_} undecided"
+    return f"{words}{_range(judged)}"
+
+
+def _range(judged: Judged) -> str:
+    """Say between which values the deciding numbers lie."""
+    ranges = []
+    for unit in dict.fromkeys(each.unit for each in judged.evidence):
+        values = [e.value for e in judged.evidence if e.unit == unit and not math.isnan(e.value)]
+        if values:
+            ends = dict.fromkeys(f"{end:.3g}" for end in (min(values), max(values)))
+            ranges.append(f"; {unit} {' to '.join(ends)}")
+    return "".join(ranges)
+
+
+def _row(number: int, judged: Judged, same: int | None) -> Markup:
+    claim = judged.claim
+    return tag(
+        "li",
+        tag("div", badge(judged.verdict), tag("span", claim.where, class_="where")),
+        tag("blockquote", claim.quote),
+        tag("p", claim.reading, class_="reading"),
+        _evidence(judged, same),
+        id=f"claim-{number}",
+        value=number,
+    )
+
+
+def _evidence(judged: Judged, same: int | None) -> Markup | None:
+    if not judged.evidence:
+        return _how_to(judged.claim)
+    if same is not None:
+        link = tag("a", f"sentence {same}", href=f"#claim-{same}")
+        return tag("p", f"{summary(judged)}: the comparisons of ", link, ".", class_="same")
+    rows = [
+        tag(
+            "tr",
+            tag("td", each.folder),
+            tag("td", each.panel),
+            tag("td", each.what),
+            tag("td", each.numbers),
+            tag("td", badge(each.verdict)),
+        )
+        for each in judged.evidence
+    ]
+    heads = ("results", "panel", "measured", "means and ratio with 95% interval", "")
+    head = tag("tr", [tag("th", text) for text in heads])
+    table = scrolled(tag("table", tag("thead", head), tag("tbody", rows), class_="evidence"))
+    return tag("details", tag("summary", summary(judged)), table)
+
+
+def _how_to(claim: Claim) -> Markup | None:
+    if not claim.figures:
+        return None
+    commands = [
+        [tag("code", f"clubcascade reproduce --figure {name}"), " "] for name in claim.figures
+    ]
+    return tag("p", "To measure it: ", commands, class_="same")

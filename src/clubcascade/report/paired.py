@@ -1,0 +1,82 @@
+"""Two policies compared over the seeds that they share: differences and ratios, with intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from clubcascade.core import Floats
+from clubcascade.experiment.intervals import LEVEL, mean_interval
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its 95% interval; the ends are NaN where there is one run only."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def sign(self) -> int | None:
+        """1 or -1 if the whole interval lies on that side of 0, else 0; None if it is unknown.
+
+        >>> Estimate(2.0, 1.0, 3.0).sign, Estimate(2.0, -1.0, 5.0).sign
+        (1, 0)
+        """
+        if math.isnan(self.low) or math.isnan(self.high):
+            return None
+        return int(self.low > 0) - int(self.high < 0)
+
+
+def estimate(values: Floats) -> Estimate:
+    """Return the mean of values, one per seed, with its t-interval.
+
+    >>> estimate(np.array([1.0, 2.0, 3.0])).value
+    2.0
+    """
+    mean, low, high = mean_interval(np.asarray(values, dtype=np.float64)[:, None])
+    return Estimate(float(mean[0]), float(low[0]), float(high[0]))
+
+
+def difference(ours: Floats, theirs: Floats) -> Estimate:
+    """Return the mean of ``ours - theirs``, paired: the same position is the same seed."""
+    return estimate(np.asarray(ours) - np.asarray(theirs))
+
+
+def ratio(ours: Floats, theirs: Floats) -> Estimate:
+    """Return the ratio of the means, with Fieller's interval for pairs.
+
+    The interval holds every r for which the paired differences ``ours - r * theirs`` do not
+    exclude 0; so it holds 1 exactly if the interval of :func:`difference` holds 0. Where the
+    mean of ``theirs`` may itself be 0, no bounded interval exists and the ends are infinite.
+
+    Parameters
+    ----------
+    ours, theirs
+        One value per seed, in the same order.
+
+    Examples
+    --------
+    >>> found = ratio(np.array([20.0, 21, 23, 20]), np.array([10.0, 10, 11, 10]))
+    >>> print(f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]")
+    2.049 [1.957, 2.133]
+    """
+    a, b = np.asarray(ours, dtype=np.float64), np.asarray(theirs, dtype=np.float64)
+    over, below = float(a.mean()), float(b.mean())
+    if below == 0:
+        return Estimate(math.nan, math.nan, math.nan)
+    value, n = over / below, len(a)
+    if n < 2:
+        return Estimate(value, math.nan, math.nan)
+    c = float(stdtrit(n - 1, (1 + LEVEL) / 2)) ** 2 / n
+    (saa, sab), (_, sbb) = np.cov(a, b).tolist()
+    square = below**2 - c * sbb
+    if square <= 0:
+        return Estimate(value, -math.inf, math.inf)
+    middle = over * below - c * sab
+    root = math.sqrt(max(middle**2 - square * (over**2 - c * saa), 0.0))
+    return Estimate(value, (middle - root) / square, (middle + root) / square)

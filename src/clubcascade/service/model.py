@@ -1,0 +1,218 @@
+"""One named model: a policy, its registered items and its counters; changed by events only."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from clubcascade import validation
+from clubcascade.core import Catalog, Floats, Items, Policy
+from clubcascade.errors import ClubCascadeError, InvalidItems
+from clubcascade.policies import policy_class
+from clubcascade.policies._ridge_policy import RidgePolicy
+from clubcascade.service.records import Event, ItemsGone, ItemsPut, Learned, ModelMade
+
+COUNTERS = ("learned", "clicks", "late", "absent", "refused")
+
+
+class Model:
+    """A policy that serves and learns under one lock: whoever reads sees whole updates only.
+
+    Parameters
+    ----------
+    name, policy
+        The model's name and what ranks for it.
+    """
+
+    def __init__(self, name: str, policy: Policy) -> None:
+        self.name = name
+        self.policy = policy
+        self.catalog: Catalog | None = None
+        self.counters = dict.fromkeys(COUNTERS, 0)
+        self.version = 0
+        self.lock = threading.Lock()
+        self._scores = getattr(policy, "scores", None)
+        kind: Any = type(policy)
+        self._quick = (
+            isinstance(policy, RidgePolicy)
+            and not policy.draws
+            and kind.scores is RidgePolicy.scores
+            and kind.recommend is RidgePolicy.recommend
+        )
+
+    @classmethod
+    def made(cls, event: ModelMade) -> Model:
+        """Make the model of an event."""
+        policy = policy_class(event.policy)(**event.params)
+        policy.load_state(event.state)
+        return cls(event.model, policy)
+
+    # -- serving -------------------------------------------------------------------------------
+
+    def rank(
+        self, user: Hashable, items: Items, k: int
+    ) -> tuple[list[int], tuple[float, ...] | None, int]:
+        """Return rows of a list, their scores, and the version that ranked them."""
+        if self._quick:
+            return self._rank_quickly(user, items, k)
+        with self.lock:
+            rows = self.policy.recommend(user, items, k)
+            scores = self._scores_of(user, items, rows)
+            return rows.tolist(), scores, self.version
+
+    def _rank_quickly(
+        self, user: Hashable, items: Items, k: int
+    ) -> tuple[list[int], tuple[float, ...] | None, int]:
+        """Take the scores that ranking computes anyway; the items have been checked."""
+        policy: Any = self.policy
+        loose: Any = policy._read_items(items) if isinstance(items, Catalog) else items
+        k = validation.list_length(k, len(loose))
+        rows, scores = np.empty(k, np.int64), np.empty(k)
+        with self.lock:
+            with policy._lock:
+                policy._rank(user, loose, rows, scores)
+            version = self.version
+        return rows.tolist(), tuple(np.minimum(scores, 1.0).tolist()), version
+
+    def _scores_of(self, user: Hashable, items: Items, rows: Any) -> tuple[float, ...] | None:
+        if self._scores is None:
+            return None
+        if self.policy.n_features is None:
+            return tuple(self._scores(user, items)[rows].tolist())
+        table = items._rows if isinstance(items, Catalog) else np.asarray(items)
+        return tuple(self._scores(user, table[rows]).tolist())
+
+    def candidates(self, ids: Sequence[Hashable]) -> Floats:
+        """Return the features of registered items, one row each, in that order."""
+        catalog = self.registered()
+        try:
+            rows = list(map(catalog._index.__getitem__, ids))
+        except (KeyError, TypeError):
+            known = catalog._index
+            wrong = [n for n in ids if not isinstance(n, Hashable) or n not in known][:1]
+            raise InvalidItems(
+                f"candidates must be ids of registered items of model {self.name!r}, "
+                f"got {(wrong or [ids])[0]!r}"
+            ) from None
+        if len(set(rows)) != len(rows):
+            raise InvalidItems("candidates must be distinct, got an id twice")
+        if not rows:
+            raise InvalidItems("candidates must name at least one item, got none")
+        features: Floats = catalog._rows[rows]
+        return features
+
+    def registered(self) -> Catalog:
+        """Return the registered items; raise if there are none."""
+        if self.catalog is None:
+            raise InvalidItems(
+                f"items must be given, as model {self.name!r} has no registered items, got none"
+            )
+        return self.catalog
+
+    # -- changing ------------------------------------------------------------------------------
+
+    def check(self, event: Event) -> None:
+        """Raise if an event does not fit the model; nothing is changed."""
+        if isinstance(event, ItemsPut):
+            known = self.policy.n_features
+            if known is None and self.catalog is not None:
+                known = self.catalog.n_features
+            if known not in (None, event.features.shape[1]):
+                raise InvalidItems(
+                    f"items must have {known} features, got {event.features.shape[1]}"
+                )
+
+    def apply(self, number: int, event: Event) -> None:
+        """Change the model by one event of the log."""
+        with self.lock:
+            match event:
+                case Learned():
+                    self._learn(event)
+                case ItemsPut():
+                    self.catalog = with_items(self.catalog, event.ids, event.features)
+                case ItemsGone():
+                    self.catalog = without_items(self.catalog, event.ids)
+            self.version = number
+
+    def _learn(self, event: Learned) -> None:
+        if event.kind == "late":
+            self.counters["late"] += 1
+            return
+        shown: Any = event.features
+        if self.policy.n_features is None:  # it knows items by their ids
+            shown = Catalog(event.features, event.ids)[np.arange(len(event.ids))]
+        try:
+            self.policy.update(event.user, shown, event.feedback)
+        except ClubCascadeError:  # the same event is refused again when the log is replayed
+            self.counters["refused"] += 1
+            return
+        self.counters["learned"] += 1
+        self.counters["clicks"] += len(event.given[1]) > 0
+        self.counters["absent"] += event.kind == "absent"
+
+    # -- keeping -------------------------------------------------------------------------------
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return all that makes the model: plain values, and arrays (copies)."""
+        with self.lock:
+            state = self.policy.state()
+            catalog = self.catalog
+            plain: dict[str, Any] = {
+                "policy": self.policy.registry_name(),
+                "params": self.policy.params,
+                "state": {n: v for n, v in state.items() if not isinstance(v, np.ndarray)},
+                "items": None if catalog is None else list(catalog.ids),
+                "counters": dict(self.counters),
+                "version": self.version,
+            }
+        arrays = {f"state.{n}": v for n, v in state.items() if isinstance(v, np.ndarray)}
+        if catalog is not None:
+            arrays["items"] = catalog._rows
+        return plain, arrays
+
+    @classmethod
+    def from_parts(cls, name: str, plain: dict[str, Any], arrays: dict[str, Any]) -> Model:
+        """Return the model that :meth:`parts` described."""
+        state = dict(plain["state"])
+        for key, value in arrays.items():
+            if key.startswith("state."):
+                state[key.removeprefix("state.")] = np.array(value)
+        model = cls.made(ModelMade(name, plain["policy"], plain["params"], state))
+        if plain["items"] is not None:
+            model.catalog = Catalog(arrays["items"], plain["items"])
+        model.counters.update(plain["counters"])
+        model.version = plain["version"]
+        return model
+
+
+def with_items(catalog: Catalog | None, ids: Sequence[Hashable], features: Floats) -> Catalog:
+    """Return a catalogue with these items; those it has already get the new features.
+
+    >>> tea = with_items(None, ["tea"], np.array([[0.6, 0.8]]))
+    >>> with_items(tea, ["milk", "tea"], np.eye(2)).ids
+    ['tea', 'milk']
+    """
+    if catalog is None:
+        return Catalog(features, ids)
+    old = [at for at, name in enumerate(ids) if name in catalog._index]
+    new = [at for at, name in enumerate(ids) if name not in catalog._index]
+    if old:
+        catalog = catalog.replace([catalog.index(ids[at]) for at in old], features[old])
+    return catalog.add(features[new], [ids[at] for at in new]) if new else catalog
+
+
+def without_items(catalog: Catalog | None, ids: Sequence[Hashable]) -> Catalog | None:
+    """Return a catalogue without these items, None if none is left.
+
+    >>> without_items(Catalog(np.eye(2), ["tea", "milk"]), ["tea", "milk"]) is None
+    True
+    """
+    if catalog is None:
+        return None
+    rows = [catalog.index(name) for name in ids if name in catalog._index]
+    if len(rows) == len(catalog):
+        return None
+    return catalog.remove(rows) if rows else catalog

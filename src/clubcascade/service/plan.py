@@ -1,0 +1,97 @@
+"""One commit in the making: what will be written, learned and answered, if it becomes durable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from clubcascade.core import Feedback
+from clubcascade.errors import ClubCascadeError
+from clubcascade.service.decision import Outcome
+from clubcascade.service.records import Given, Learned, Record, write_event, write_outcome
+from clubcascade.service.ticket import Ticket
+from clubcascade.storage import Answer, Batch
+
+FORGOTTEN = 2
+"""Decisions are forgotten after so many times the wait."""
+
+Click = int | None | Feedback
+Answered = Outcome | ClubCascadeError
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackWork:
+    """Feedback on one or more decisions: (number, tag, model or None, click) each."""
+
+    ticket: Ticket
+    items: Sequence[tuple[int, str, str | None, Click] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionWork:
+    """A decision that someone waits for until it is durable."""
+
+    record: Record
+    ticket: Ticket
+
+
+@dataclass(slots=True)
+class Plan:
+    """What the next commit will do."""
+
+    next_event: int
+    now: int
+    wait: int
+    batch: Batch = field(default_factory=Batch)
+    learned: list[tuple[int, Learned]] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+    answers: dict[int, tuple[Record, str, Given]] = field(default_factory=dict)
+    tickets: list[Ticket] = field(default_factory=list)
+
+    def add_decision(self, record: Record) -> None:
+        """Make a decision durable with this commit."""
+        self.records.append(record)
+        self.batch.decisions.append(record.row())
+
+    def answer(self, record: Record | None, tag: str, model: str | None, click: Click) -> Outcome:
+        """Take an answer in: validate, deduplicate, note the event."""
+        if record is None or record.tag != tag or model not in (None, record.model):
+            return Outcome.UNKNOWN
+        if self.now - record.at > FORGOTTEN * self.wait:
+            return Outcome.UNKNOWN
+        feedback = Feedback.of(click, len(record.ids))
+        given = (feedback.examined, feedback.clicks)
+        planned = self.answers.get(record.number)
+        kind, earlier = planned[1:] if planned else (record.kind, record.given)
+        if kind == "absent":
+            return Outcome.LATE
+        if earlier is not None:
+            return Outcome.DUPLICATE if earlier == given else Outcome.CONFLICT
+        late = self.now - record.at > self.wait
+        self.log(record, "late" if late else "applied", given)
+        return Outcome.LATE if late else Outcome.APPLIED
+
+    def log(self, record: Record, kind: str, given: Given) -> None:
+        """Note the event of an answer."""
+        number = self.next_event
+        event = Learned(
+            record.model,
+            kind,
+            record.number,
+            record.user,
+            self.now,
+            given,
+            record.ids,
+            record.features,
+        )
+        self.batch.events.append((number, write_event(event)))
+        outcome = write_outcome(kind, given)
+        self.batch.answers.append(Answer(record.number, outcome, number, record.base))
+        self.answers[record.number] = (record, kind, given)
+        self.learned.append((number, event))
+        self.next_event = number + 1
+
+    def done(self) -> None:
+        """Mark the decisions as answered, after the commit."""
+        for record, kind, given in self.answers.values():
+            record.kind, record.given = kind, given

@@ -1,0 +1,228 @@
+"""Decisions and events as bytes: a short JSON head and the raw features behind it."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clubcascade import model_file
+from clubcascade.core import Feedback, Floats, Policy
+from clubcascade.errors import InvalidArgument
+from clubcascade.service.decision import Decision, make_id
+from clubcascade.storage import DecisionRow, checksum
+from clubcascade.storage import snapshot_codec as snapshots
+
+_LENGTH = struct.Struct("<I")
+_json = json.JSONEncoder(separators=(",", ":")).encode
+
+Given = tuple[int, tuple[int, ...]]
+"""Feedback as it is compared: how many were looked at, and the clicks."""
+
+
+def _plain(value: Any) -> Any:
+    return value if type(value) is str or type(value) is int else model_file.encode(value)
+
+
+def _names(values: Sequence[Hashable]) -> list[Any]:
+    return [_plain(value) for value in values]
+
+
+def _pack(head: list[Any], *parts: bytes) -> bytes:
+    text = _json(head).encode("utf-8", "surrogatepass")
+    return b"".join((_LENGTH.pack(len(text)), text, *parts))
+
+
+def _unpack(payload: bytes, start: int = 0) -> tuple[list[Any], int]:
+    (length,) = _LENGTH.unpack_from(payload, start)
+    place = start + _LENGTH.size
+    head = json.loads(payload[place : place + length].decode("utf-8", "surrogatepass"))
+    return head, place + length
+
+
+def _matrix(payload: bytes, place: int, rows: int, columns: int) -> Floats:
+    flat = np.frombuffer(payload, np.float64, rows * columns, place)
+    return flat.reshape(rows, columns)
+
+
+@dataclass(slots=True)
+class Record:
+    """A decision with all that learning from its answer needs."""
+
+    number: int
+    tag: str
+    model: str
+    user: Hashable
+    at: int
+    ids: tuple[Hashable, ...]
+    features: Floats
+    scores: tuple[float, ...] | None
+    version: int
+    request: str | None
+    kind: str | None = None
+    given: Given | None = None
+    base: int = 0
+
+    def row(self) -> DecisionRow:
+        """Return the decision as the store keeps it."""
+        k, d = self.features.shape
+        head = [self.model, _plain(self.user), self.tag, self.at, _names(self.ids), k, d]
+        head += [None if self.scores is None else len(self.scores), self.version, self.request]
+        scores = b"" if self.scores is None else np.array(self.scores, np.float64).tobytes()
+        payload = _pack(head, self.features.tobytes(), scores)
+        self.base = checksum(self.number, payload)
+        return DecisionRow(self.number, self.at, self.request, payload)
+
+    @classmethod
+    def read(cls, row: DecisionRow) -> Record:
+        """Return the decision that the store kept."""
+        head, place = _unpack(row.payload)
+        model, user, tag, at, ids, k, d, n_scores, version, request = head
+        features = _matrix(row.payload, place, k, d)
+        scores: tuple[float, ...] | None = None
+        if n_scores is not None:
+            flat = np.frombuffer(row.payload, np.float64, n_scores, place + features.nbytes)
+            scores = tuple(flat.tolist())
+        record = cls(
+            row.number,
+            tag,
+            model,
+            model_file.decode(user),
+            at,
+            tuple(model_file.decode(ids)),
+            features,
+            scores,
+            version,
+            request,
+            base=checksum(row.number, row.payload),
+        )
+        if row.outcome is not None:
+            record.kind, record.given = read_outcome(row.outcome)
+        return record
+
+    def decision(self) -> Decision:
+        """Return what the caller was given."""
+        return Decision(make_id(self.number, self.tag), self.ids, self.scores, self.version)
+
+
+def write_outcome(kind: str, given: Given) -> str:
+    """Return an answer as the store keeps it.
+
+    >>> read_outcome(write_outcome("applied", (3, (2,))))
+    ('applied', (3, (2,)))
+    """
+    return _json([kind, given[0], given[1]])
+
+
+def read_outcome(text: str) -> tuple[str, Given]:
+    """Return kind and feedback of an answer."""
+    kind, examined, clicks = json.loads(text)
+    return kind, (examined, tuple(clicks))
+
+
+# -- events --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMade:
+    """A model was made, from a policy that may have learned before."""
+
+    model: str
+    policy: str
+    params: dict[str, Any]
+    state: dict[str, Any]
+
+    @classmethod
+    def of(cls, model: str, policy: Policy) -> ModelMade:
+        """Make the event for a policy."""
+        return cls(model, policy.registry_name(), policy.params, policy.state())
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsPut:
+    """Items were registered, or got other features."""
+
+    model: str
+    ids: tuple[Hashable, ...]
+    features: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsGone:
+    """Items were removed."""
+
+    model: str
+    ids: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """The answer to a decision, or its absence (``kind`` "absent"), with what was shown.
+
+    A late one (``kind`` "late") is in the log and taught nothing.
+    """
+
+    model: str
+    kind: str
+    decision: int
+    user: Hashable
+    at: int
+    given: Given
+    ids: tuple[Hashable, ...]
+    features: Floats
+
+    @property
+    def feedback(self) -> Feedback:
+        """The answer, as a policy takes it."""
+        return Feedback(*self.given)
+
+
+Event = ModelMade | ItemsPut | ItemsGone | Learned
+
+
+def write_event(event: Event) -> bytes:
+    """Return an event as the log keeps it."""
+    match event:
+        case Learned():
+            k, d = event.features.shape
+            given = [event.given[0], event.given[1]]
+            head = [event.model, event.kind, event.decision, _plain(event.user), event.at]
+            head += [given, _names(event.ids), k, d]
+            return b"L" + _pack(head, event.features.tobytes())
+        case ItemsPut():
+            head = [event.model, _names(event.ids), *event.features.shape]
+            return b"I" + _pack(head, event.features.tobytes())
+        case ItemsGone():
+            return b"R" + _pack([event.model, _names(event.ids)])
+        case ModelMade():
+            arrays = {n: v for n, v in event.state.items() if isinstance(v, np.ndarray)}
+            plain = {n: v for n, v in event.state.items() if n not in arrays}
+            about = {"model": event.model, "policy": event.policy, "params": event.params}
+            return b"M" + b"".join(snapshots.write(about | {"state": plain}, arrays))
+
+
+def read_event(payload: bytes) -> Event:
+    """Return the event that :func:`write_event` wrote."""
+    kind = payload[:1]
+    if kind == b"M":
+        about, arrays = snapshots.read(payload[1:])
+        state = about["state"] | arrays
+        return ModelMade(about["model"], about["policy"], about["params"], state)
+    head, place = _unpack(payload, 1)
+    if kind == b"L":
+        model, what, number, user, at, (examined, clicks), ids, k, d = head
+        features = _matrix(payload, place, k, d)
+        names = tuple(model_file.decode(ids))
+        user, given = model_file.decode(user), (examined, tuple(clicks))
+        return Learned(model, what, number, user, at, given, names, features)
+    if kind == b"I":
+        model, ids, k, d = head
+        names = tuple(model_file.decode(ids))
+        return ItemsPut(model, names, _matrix(payload, place, k, d))
+    if kind == b"R":
+        return ItemsGone(head[0], tuple(model_file.decode(head[1])))
+    raise InvalidArgument(f"an event must be of kind M, L, I or R, got {kind!r}")

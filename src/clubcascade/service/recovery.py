@@ -1,0 +1,63 @@
+"""From a store to the models in it: the newest good snapshot, then the log behind it."""
+
+from __future__ import annotations
+
+import os
+
+from clubcascade.errors import ClubCascadeError, StoreDamaged
+from clubcascade.service.book import Book
+from clubcascade.storage import SqliteStore, Store, open_store
+from clubcascade.storage.salvage import salvage
+
+
+def recover(store: Store) -> tuple[Book, list[str]]:
+    """Return the models as they were, and what had to be passed over, in sentences."""
+    notes = list(store.notes)
+    book = Book()
+    for number in store.snapshots():
+        try:
+            book = Book.thaw(store.load_snapshot(number))
+        except (StoreDamaged, ValueError, KeyError, TypeError) as error:
+            notes.append(f"{error}; going back to an earlier one and the log")
+            continue
+        except ClubCascadeError as error:
+            raise StoreDamaged(f"snapshot {number} cannot be used: {error}") from error
+        break
+    catch_up(book, store)
+    return book, notes
+
+
+def replay(store: Store) -> Book:
+    """Return the models rebuilt from the first event, without any snapshot."""
+    book = Book()
+    catch_up(book, store)
+    return book
+
+
+def catch_up(book: Book, store: Store) -> int:
+    """Take in what the log has beyond the book; return how many events that were."""
+    before = book.number
+    for number, payload in store.events(before):
+        book.replay(number, payload)
+    return book.number - before
+
+
+def open_book(
+    where: str | os.PathLike[str], *, takeover: bool, repair: bool
+) -> tuple[Store, Book, list[str]]:
+    """Open a store and return it with its models and with what had to be passed over."""
+    store = open_store(where, takeover=takeover, repair=repair)
+    try:
+        return (store, *recover(store))
+    except BaseException as error:
+        store.close()
+        if not (repair and isinstance(error, StoreDamaged) and isinstance(store, SqliteStore)):
+            raise
+    said = salvage(store.folder)
+    store = open_store(store.folder)
+    store.notes.extend(said)
+    try:
+        return (store, *recover(store))
+    except BaseException:
+        store.close()
+        raise

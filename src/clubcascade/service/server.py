@@ -1,0 +1,115 @@
+"""The process around the service: a socket, signals, slow clients, a clean end."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import signal
+import socket
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from clubcascade.errors import InvalidArgument
+from clubcascade.service.app import Service
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def patient_for(seconds: float) -> type[asyncio.Protocol]:
+    """Return an HTTP protocol that hangs up on clients whose headers do not come in time."""
+
+    class Patient(HttpToolsProtocol):
+        _timer: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._timer = self.loop.call_later(seconds, self._hang_up)
+
+        def on_message_begin(self) -> None:
+            if self._timer is None:
+                self._timer = self.loop.call_later(seconds, self._hang_up)
+            super().on_message_begin()
+
+        def on_headers_complete(self) -> None:
+            self._stop()
+            super().on_headers_complete()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop()
+            super().connection_lost(exc)
+
+        def _stop(self) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+        def _hang_up(self) -> None:
+            self._timer = None
+            if not self.transport.is_closing():
+                self.transport.close()
+
+    return Patient
+
+
+def config(service: Service, **options: Any) -> uvicorn.Config:
+    """Return the server's settings."""
+    return uvicorn.Config(
+        service,
+        http=patient_for(service.limits.seconds),
+        ws="none",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=30,
+        limit_concurrency=service.limits.connections,
+        **options,
+    )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take an address; port 0 finds a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+        found.listen(2048)  # from now on clients wait instead of being refused
+    except OSError as error:
+        found.close()
+        raise InvalidArgument(f"port must be free on {host}, got {port}: {error}") from None
+    return found
+
+
+async def serve(service: Service, sock: socket.socket, seconds: float | None = None) -> None:
+    """Serve until a signal, or the time, says to stop; then finish what was begun."""
+    server = uvicorn.Server(config(service))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # The server stops on these and raises them again at its end: we end as one that is done.
+        signal.signal(number, lambda *_: None)
+    running = asyncio.create_task(server.serve(sockets=[sock]))
+    while not running.done() and service.shop is None and service.failure is None:
+        await asyncio.sleep(0.05)
+    if service.failure is not None:
+        server.should_exit = True
+    if seconds is not None:
+        await asyncio.wait([running], timeout=seconds)
+        server.should_exit = True
+    await running
+    if service.failure is not None:
+        raise service.failure

@@ -1,0 +1,67 @@
+"""A place in the writer's queue: what a caller waits on, in a thread or in an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+
+class Ticket:
+    """Holds an answer or an error, once the writer has one.
+
+    Parameters
+    ----------
+    loop
+        The event loop of a caller that awaits; None for one that blocks its thread.
+    """
+
+    __slots__ = ("_future", "_gate", "answer", "error", "loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self.answer: Any = None
+        self.error: BaseException | None = None
+        self.loop = loop
+        if loop is None:
+            self._gate = threading.Lock()
+            self._gate.acquire()
+        else:
+            self._future: asyncio.Future[Any] = loop.create_future()
+
+    def wait(self) -> Any:
+        """Block until there is an answer; return it or raise the error."""
+        self._gate.acquire()
+        if self.error is not None:
+            raise self.error
+        return self.answer
+
+    def future(self) -> asyncio.Future[Any]:
+        """Return what a coroutine awaits."""
+        return self._future
+
+
+def settle(tickets: Iterable[Ticket]) -> None:
+    """Wake the callers: one call into each event loop, however many wait there."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Ticket]] = {}
+    for ticket in tickets:
+        if ticket.loop is None:
+            ticket._gate.release()
+        else:
+            by_loop.setdefault(ticket.loop, []).append(ticket)
+    for loop, group in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_resolve, group)
+        except RuntimeError:
+            pass  # the loop is closed: nobody waits any more
+
+
+def _resolve(tickets: list[Ticket]) -> None:
+    for ticket in tickets:
+        future = ticket._future
+        if future.done():
+            continue  # the caller went away
+        if ticket.error is not None:
+            future.set_exception(ticket.error)
+        else:
+            future.set_result(ticket.answer)

@@ -1,0 +1,321 @@
+"""A store in one folder: SQLite in WAL mode, every commit synchronised with the disk."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from clubcascade.errors import StoreDamaged, StoreError, StoreUnavailable
+from clubcascade.storage.base import (
+    FORMAT,
+    Batch,
+    DecisionRow,
+    Store,
+    answered,
+    checksum,
+    row_checksum,
+)
+from clubcascade.storage.folder_lock import FolderLock
+from clubcascade.storage.head_mark import HeadMark
+from clubcascade.storage.snapshot_files import SnapshotFiles
+
+DATABASE = "store.db"
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS log (
+  number INTEGER PRIMARY KEY, payload BLOB NOT NULL, sum INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS decisions (
+  number INTEGER PRIMARY KEY, at INTEGER NOT NULL, request TEXT, payload BLOB NOT NULL,
+  outcome TEXT, event INTEGER, sum INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS by_request ON decisions (request) WHERE request IS NOT NULL;
+CREATE INDEX IF NOT EXISTS waiting ON decisions (number) WHERE outcome IS NULL;
+"""
+_DECISION = "SELECT number, at, request, payload, outcome, event, sum FROM decisions"
+
+
+class SqliteStore(Store):
+    """A folder with a database, snapshots, a lock and a mark.
+
+    Parameters
+    ----------
+    folder
+        Made if it does not exist.
+    vfs
+        Name of the SQLite file system to use; the default one unless a test breaks disks.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, vfs: str | None = None) -> None:
+        self.folder = Path(folder)
+        self._vfs = vfs
+        self.notes = []
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise StoreUnavailable(f"{self.folder} must be a folder, got a file") from None
+        self._lock = FolderLock(self.folder / "lock")
+        self._reading = threading.Lock()
+        self._mark = HeadMark(self.folder / "head")
+        self._write: sqlite3.Connection | None = None
+        self._read: sqlite3.Connection | None = None
+        try:
+            self._files = SnapshotFiles(self.folder / "snapshots")
+            with problems("open the store"):
+                self._open()
+                self._check_format()
+                self._check_mark()
+        except BaseException:
+            self.close()
+            raise
+
+    # -- opening -------------------------------------------------------------------------------
+
+    def _connect(self) -> sqlite3.Connection:
+        path = (self.folder / DATABASE).absolute().as_uri()
+        uri = path if self._vfs is None else f"{path}?vfs={self._vfs}"
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+        connection.text_factory = str
+        return connection
+
+    def _open(self) -> None:
+        self._write = self._connect()
+        mode = self._write.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        if mode != "wal":
+            raise StoreUnavailable(f"{self.folder} must be on a disk that allows WAL, got {mode!r}")
+        self._write.execute("PRAGMA synchronous=FULL")
+        self._write.execute("PRAGMA wal_autocheckpoint=2000")
+        self._write.executescript(SCHEMA)
+        self._read = self._connect()
+        self._read.execute("PRAGMA query_only=ON")
+
+    def _check_format(self) -> None:
+        assert self._write is not None
+        row = self._write.execute("SELECT value FROM about WHERE name='format'").fetchone()
+        if row is None:
+            self._write.execute("INSERT INTO about VALUES ('format', ?)", (str(FORMAT),))
+            return
+        if not row[0].isdecimal() or not 1 <= int(row[0]) <= FORMAT:
+            raise StoreDamaged(
+                f"{self.folder} must be a store of format 1 to {FORMAT}, got format {row[0]!r}; a "
+                f"newer clubcascade may read it"
+            )
+
+    def _check_mark(self) -> None:
+        marked, last = self._mark.read(), self.last_event()
+        if marked is None:
+            self._mark.clear()
+            if last > 0:
+                self.notes.append("the mark of the last durable event is damaged; it was made anew")
+        elif marked > last:
+            raise StoreDamaged(
+                f"{self.folder} has lost events {last + 1} to {marked}, which were acknowledged: "
+                f"the database was damaged or replaced by an older one"
+            )
+        self._mark.write(last)
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def commit(self, batch: Batch) -> None:
+        """Make a batch durable, whole."""
+        write = self._write
+        if write is None:
+            raise StoreUnavailable("the store is closed")
+        with problems("write to the store"):
+            write.execute("BEGIN IMMEDIATE")
+            try:
+                self._insert(write, batch)
+                write.execute("COMMIT")
+            except BaseException:
+                if write.in_transaction:
+                    write.execute("ROLLBACK")
+                raise
+        if batch.events:
+            self._mark.write(batch.events[-1][0])
+
+    def _insert(self, write: sqlite3.Connection, batch: Batch) -> None:
+        if batch.decisions:
+            write.executemany(
+                "INSERT OR IGNORE INTO decisions (number, at, request, payload, sum) "
+                "VALUES (?, ?, ?, ?, ?)",
+                [(*row[:4], checksum(row.number, row.payload)) for row in batch.decisions],
+            )
+        if batch.events:
+            write.executemany(
+                "INSERT INTO log VALUES (?, ?, ?)",
+                [(number, payload, checksum(number, payload)) for number, payload in batch.events],
+            )
+        if batch.answers:
+            write.executemany(
+                "UPDATE decisions SET outcome=?, event=?, sum=? WHERE number=?",
+                [
+                    (a.outcome, a.event, answered(a.base, a.outcome, a.event), a.number)
+                    for a in batch.answers
+                ],
+            )
+
+    def forget_events(self, upto: int, limit: int) -> int:
+        """Drop up to ``limit`` events numbered ``upto`` or below; the last one always stays."""
+        assert self._write is not None
+        with problems("compact the log"):
+            done = self._write.execute(
+                "DELETE FROM log WHERE number IN (SELECT number FROM log WHERE number <= ? AND "
+                "number < (SELECT max(number) FROM log) ORDER BY number LIMIT ?)",
+                (upto, limit),
+            )
+        return done.rowcount
+
+    def forget_decisions(self, before: int, limit: int) -> int:
+        """Drop up to ``limit`` of the oldest decisions made before a time."""
+        assert self._write is not None
+        with problems("drop old decisions"):
+            done = self._write.execute(
+                "DELETE FROM decisions WHERE at < ? AND number IN "
+                "(SELECT number FROM decisions ORDER BY number LIMIT ?)",
+                (before, limit),
+            )
+        return done.rowcount
+
+    # -- reading -------------------------------------------------------------------------------
+
+    @contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        with self._reading, problems("read the store"):
+            if self._read is None:
+                raise StoreUnavailable("the store is closed")
+            yield self._read
+
+    def decision(self, number: int) -> DecisionRow | None:
+        """Return the decision of that number."""
+        with self._reader() as read:
+            found = read.execute(f"{_DECISION} WHERE number=?", (number,)).fetchone()
+        return None if found is None else checked(found)
+
+    def by_request(self, request: str) -> DecisionRow | None:
+        """Return the decision that was made for a client's request id."""
+        with self._reader() as read:
+            found = read.execute(f"{_DECISION} WHERE request=?", (request,)).fetchone()
+        return None if found is None else checked(found)
+
+    def unanswered(self, after: int, before: int, limit: int) -> list[DecisionRow]:
+        """Return decisions numbered above ``after``, made before that time, without an answer."""
+        query = f"{_DECISION} WHERE number > ? AND at < ? AND outcome IS NULL ORDER BY number LIMIT"
+        with self._reader() as read:
+            found = read.execute(f"{query} ?", (after, before, limit)).fetchall()
+        return [checked(row) for row in found]
+
+    def waiting(self) -> int:
+        """Count the decisions without an answer."""
+        return self._number("SELECT count(*) FROM decisions WHERE outcome IS NULL")
+
+    def last_event(self) -> int:
+        """Return the number of the last event, 0 if there is none."""
+        return self._number("SELECT coalesce(max(number), 0) FROM log")
+
+    def last_decision(self) -> int:
+        """Return the number of the last decision, 0 if there is none."""
+        return self._number("SELECT coalesce(max(number), 0) FROM decisions")
+
+    def _number(self, query: str) -> int:
+        with self._reader() as read:
+            return int(read.execute(query).fetchone()[0])
+
+    def events(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the events numbered above ``after``, in order, without a gap."""
+        last = self.last_event()
+        while after < last:
+            with self._reader() as read:
+                found = read.execute(
+                    "SELECT number, payload, sum FROM log WHERE number > ? ORDER BY number LIMIT ?",
+                    (after, 1000),
+                ).fetchall()
+            for number, payload, expected in found:
+                if number != after + 1:
+                    break
+                if not isinstance(payload, bytes) or checksum(number, payload) != expected:
+                    raise StoreDamaged(f"event {number} of the log is damaged; the last is {last}")
+                after = number
+                yield number, payload
+            else:
+                if found:
+                    continue
+            raise StoreDamaged(f"event {after + 1} of the log is missing; the last is {last}")
+
+    # -- snapshots -----------------------------------------------------------------------------
+
+    def save_snapshot(self, number: int, chunks: Iterable[bytes | memoryview]) -> None:
+        """Keep a snapshot of the state after event ``number``: whole or not at all."""
+        self._files.save(number, chunks)
+
+    def snapshots(self) -> list[int]:
+        """Return the numbers of the snapshots, newest first."""
+        return self._files.numbers()
+
+    def load_snapshot(self, number: int) -> bytes:
+        """Return the snapshot of that number."""
+        return self._files.load(number)
+
+    def drop_snapshots(self, keep: int) -> None:
+        """Drop all but the newest ``keep`` snapshots."""
+        self._files.keep(keep)
+
+    # -- ends ----------------------------------------------------------------------------------
+
+    def recover(self) -> None:
+        """Open the database anew after an error of :meth:`commit`.
+
+        After a failed sync the last commit may stand in the write-ahead log without being on the
+        disk. Everything is therefore copied into the database, and that synchronised, before
+        anything is believed.
+        """
+        self._close_connections()
+        with self._reading, problems("open the store again"):
+            self._open()
+            assert self._write is not None
+            busy = self._write.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise StoreUnavailable("could not open the store again: the database is busy")
+
+    def _close_connections(self) -> None:
+        with self._reading:
+            for connection in (self._read, self._write):
+                if connection is not None:
+                    try:
+                        connection.close()
+                    except sqlite3.Error:
+                        pass  # a disk that fails now is found by the next open
+            self._read = self._write = None
+
+    def close(self) -> None:
+        """Let the store go."""
+        self._close_connections()
+        self._mark.close()
+        self._lock.release()
+
+
+def checked(found: tuple[int, int, str | None, bytes, str | None, int | None, int]) -> DecisionRow:
+    """Return a decision as it was written; raise if its checksum does not fit."""
+    row = DecisionRow(*found[:6])
+    whole = isinstance(row.payload, bytes) and isinstance(row.at, int)
+    if not whole or row_checksum(row) != found[6]:
+        raise StoreDamaged(f"decision {row.number} is damaged in the store")
+    return row
+
+
+@contextmanager
+def problems(what: str) -> Iterator[None]:
+    """Turn the errors of SQLite into ours."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except (sqlite3.DatabaseError, OSError, OverflowError, UnicodeDecodeError) as error:
+        name = getattr(error, "sqlite_errorname", "")
+        if isinstance(error, sqlite3.OperationalError) and "CORRUPT" not in name:
+            raise StoreUnavailable(f"could not {what}: {error} {name}".rstrip()) from error
+        raise StoreDamaged(f"could not {what}: the database is damaged: {error}") from error

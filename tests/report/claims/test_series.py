@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clubcascade.report.claims import series
+from tests.report import made
+
+
+@pytest.fixture
+def run(tmp_path):
+    """CLUB is behind up to round 40 and at round 60, and ahead elsewhere; C3 never changes."""
+
+    def values(panel, label, seed, t):
+        behind = t <= 40 or t == 60
+        regret = t if label != "CLUB" else 2 * t if behind else t / 2
+        clusters = {"CLUB": 1 + t // 30, "C3": 1}.get(label, 2)
+        return {"regret": regret * (1 + seed), "reward": t / 2, "n_clusters": clusters}
+
+    return made.run(tmp_path / "synthetic", made.experiment([made.world("(a)")]), values)
+
+
+def named(run, label):
+    return next(c for c in run.results.experiment.policies if c.label == label)
+
+
+def test_the_round_from_which_it_stays_ahead(run):
+    (panel,) = run.results.experiment.panels
+    club, c3 = named(run, "CLUB"), named(run, "C3")
+    assert series.rounds_until_ahead(run, panel, club, c3).tolist() == [65.0] * 4
+    assert series.rounds_until_ahead(run, panel, c3, club).tolist() == [100.0] * 4
+    assert series.rounds_until_ahead(run, panel, c3, named(run, "LinUCB")).tolist() == [100.0] * 4
+    far = series.rounds_until_ahead(run, panel, club, c3, margin=0.6)
+    assert far.tolist() == [100.0] * 4
+
+
+def test_advantages_are_logarithms_of_how_many_times_better(run):
+    (panel,) = run.results.experiment.panels
+    club, c3 = named(run, "CLUB"), named(run, "C3")
+    np.testing.assert_allclose(series.advantage(run, panel, club, c3), np.log(2))
+    np.testing.assert_allclose(series.advantage(run, panel, c3, club), -np.log(2))
+    np.testing.assert_allclose(series.advantage(run, panel, c3, club, "reward"), 0)
+
+
+def test_an_advantage_over_nothing_is_not_a_number(tmp_path):
+    run = made.run(
+        tmp_path / "synthetic",
+        made.experiment([made.world("(a)")]),
+        lambda panel, label, seed, t: {"regret": 0.0 if label == "CLUB" else t, "reward": t},
+    )
+    (panel,) = run.results.experiment.panels
+    assert series.advantage(run, panel, named(run, "CLUB"), named(run, "C3")).empty
+
+
+def test_rounds_until_there_are_as_many_clusters(run):
+    (panel,) = run.results.experiment.panels
+    club, c3 = named(run, "CLUB"), named(run, "C3")
+    assert series.rounds_until_as_many(run, panel, club, 2).tolist() == [30.0] * 4
+    assert series.rounds_until_as_many(run, panel, club, 1).tolist() == [5.0] * 4
+    assert series.rounds_until_as_many(run, panel, c3, 2).tolist() == [100.0] * 4
+
+
+def test_rounds_at_a_share(run):
+    (panel,) = run.results.experiment.panels
+    frame = series.table(run, panel, named(run, "C3"), "regret")
+    assert [series.round_at(frame, share) for share in (0.01, 0.05, 0.75, 1.0)] == [5, 5, 75, 100]
+
+
+def test_only_seeds_that_both_have_are_compared(run):
+    (panel,) = run.results.experiment.panels
+    club, c3 = named(run, "CLUB"), named(run, "C3")
+    gone = [("CLUB", 0), ("C3", 3)]
+    some = made.without(
+        run,
+        lambda rows: [pair in gone for pair in zip(rows["policy"], rows["seed"], strict=True)],
+    )
+    a, b = series.both(some, panel, club, c3, "regret")
+    assert list(a.index) == list(b.index) == [1, 2]
+
+
+def test_real_data_are_compared_by_clicks_and_synthetic_worlds_by_regret(run, tmp_path):
+    assert series.yardstick(run) == "regret"
+    plan = made.experiment([made.replay("(a)", "yelp")])
+    keys = {("(a)", c.label): 0.5 for c in plan.policies}
+    assert series.yardstick(made.run(tmp_path / "yelp", plan, made.rates(keys))) == "ctr"

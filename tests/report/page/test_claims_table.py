@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from clubcascade.report.claims import Claim, Evidence, Judged, Verdict
+from clubcascade.report.page.claims_table import claims_section, summary, verdict_counts
+
+
+def evidence(verdict, value=0.5, unit="ratio"):
+    return Evidence("(a)", "regret", "1 < 2", verdict, value, unit, folder="synthetic")
+
+
+def nothing(run):
+    return []
+
+
+HOLDS = Judged(
+    Claim("5.", "It <works>.", "By looking.", ("synthetic",), nothing),
+    (evidence(Verdict.HOLDS, 0.25), evidence(Verdict.UNDECIDED), evidence(Verdict.FAILS, 1.25)),
+)
+UNKNOWN = Judged(Claim("5.", "Nobody knows.", "Not yet.", ("yelp", "ctr"), nothing), ())
+
+
+def test_the_summary_counts_and_gives_the_range():
+    assert (
+        summary(HOLDS)
+        == "1 of 3 comparisons holds, 1 speaks against, 1 undecided; ratio 0.25 to 1.25"
+    )
+    one = Judged(HOLDS.claim, (evidence(Verdict.HOLDS, 4.0, "clusters"),))
+    assert summary(one) == "1 of 1 comparison holds; clusters 4"
+
+
+def test_sentence_verdict_evidence_and_how_to_get_it():
+    text = claims_section([HOLDS, UNKNOWN])
+    assert "<blockquote>It &lt;works&gt;.</blockquote>" in text
+    assert "<td>1 &lt; 2</td>" in text and "<td>synthetic</td>" in text
+    assert "clubcascade reproduce --figure yelp</code>" in text
+    assert "clubcascade reproduce --figure ctr</code>" in text
+
+
+def test_the_same_comparisons_are_shown_once():
+    text = claims_section([HOLDS, UNKNOWN, HOLDS])
+    assert text.count("<table") == 1
+    assert 'the comparisons of <a href="#claim-1">sentence 1</a>' in text
+
+
+def test_counts_by_verdict():
+    text = verdict_counts([HOLDS, UNKNOWN, UNKNOWN])
+    assert "1 ◐ partly" in text and "2 – not measured" in text and "holds" not in text

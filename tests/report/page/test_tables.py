@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import re
+
+from clubcascade.report.page.tables import final_table, parameter_tables
+from tests.report import made
+
+PLAN = made.experiment([made.world("(a)"), made.world("(b)")], ["CLUB", "C3"], seeds=2)
+
+
+def values(panel, label, seed, t):
+    if panel == "(b)":
+        return {}
+    good = label == "CLUB"
+    return {
+        "regret": (t if good else 3 * t) + seed,
+        "reward": t / (2 if good else 4),
+        "n_clusters": 2,
+        "ceiling": 0.8,
+        "seconds": 1e-4,
+    }
+
+
+def rows(text):
+    found = re.findall(r"<tr[^>]*>(.*?)</tr>", text)
+    cells = (re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in found)
+    return [[re.sub(r"<[^>]*>", "", cell) for cell in row] for row in cells]
+
+
+def test_means_and_intervals_with_the_best_in_bold(tmp_path):
+    text = final_table(made.run(tmp_path / "x", PLAN, values))
+    assert rows(text) == [
+        ["policy", "regret", "CTR", "missed", "clusters", "µs a round"],
+        ["(a)"],
+        ["CLUB", "100 ± 6.4", "0.500 ± 0.000", "30 ± 0", "2 ± 0", "1 ± 0"],
+        ["C3", "300 ± 6.4", "0.250 ± 0.000", "55 ± 0", "2 ± 0", "1 ± 0"],
+        ["(b)"],
+        ["no results"],
+    ]
+    assert re.findall(r'class="n best">([^<]*)<', text) == ["100 ± 6.4", "0.500 ± 0.000", "30 ± 0"]
+
+
+def test_every_parameter_is_written(tmp_path):
+    text = re.sub(r"&quot;", '"', parameter_tables(PLAN))
+    for contender in PLAN.policies:
+        assert f"<code>{contender.policy}</code>" in text
+    for pair in ('start = "random"', "n_clusters = 2", "gap = 0.5"):
+        assert f"<code>{pair}</code>" in text

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from clubcascade.report.style import COLOURS, DARK_COLOURS, line_style, places
+from tests.experiment import tiny
+from tests.report import made
+
+
+def brightness(colour: str) -> float:
+    """Relative luminance, as the contrast rules of the web define it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_no_two_lines_look_alike():
+    looks = [line_style(place) for place in range(49)]
+    assert len({(look.colour, str(look.dash), look.marker) for look in looks}) == 49
+
+
+def test_known_policies_look_the_same_in_every_figure():
+    all_of_them = places(made.experiment([made.world("a")], list(made.LABELS)))
+    assert all_of_them.pop("random") == 20
+    assert all_of_them == {"CLUB": 0, "complete": 1, "C3": 2, "LinUCB": 3, "per user": 4}
+    few = places(made.experiment([made.world("a")], ["per user", "CLUB"]))
+    assert few == {"per user": 4, "CLUB": 0}
+
+
+def test_places_are_distinct():
+    sweep = [tiny.policy("club_cascade", f"alpha={n}", users="all") for n in range(20)]
+    given = places(tiny.experiment(policies=[*sweep, tiny.policy()]))
+    assert len(set(given.values())) == 21
+    assert (given["alpha=0"], given["C3-UCB"]) == (0, 2)
+
+
+def test_dark_colours_stand_out_from_a_dark_page():
+    page = brightness("#14171c")
+    for colour in DARK_COLOURS:
+        assert (brightness(colour) + 0.05) / (page + 0.05) > 4.5
+    assert len(DARK_COLOURS) == len(COLOURS)

@@ -1,0 +1,152 @@
+"""The command ``clubcascade serve`` as a process."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+import clubcascade as cc
+from clubcascade.cli.app import app
+from clubcascade.service.settings import Limits
+from tests.service.shops import ITEMS
+from tests.service.web import serving
+
+COMMAND = [sys.executable, "-m", "clubcascade"]
+
+
+def start(folder, *options):
+    return subprocess.Popen(
+        [*COMMAND, "serve", "--dir", folder, "--port", "0", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
+
+
+@contextmanager
+def process(folder, *options):
+    """Yield (process, url, key)."""
+    child = start(folder, *options)
+    try:
+        key = None
+        for line in child.stdout:
+            if found := re.search(r"cc_\S+", line):
+                key = found[0]
+            if found := re.search(r"http://\S+", line):
+                break
+        else:
+            raise AssertionError("the service did not start")
+        url = found[0]
+        until = time.monotonic() + 120
+        while httpx.get(f"{url}/readyz").status_code != 200:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        yield child, url, key
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
+
+
+def test_a_service_from_start_to_end(tmp_path):
+    with process(tmp_path, "--n-features", "3") as (child, url, key):
+        assert key is not None and httpx.get(f"{url}/v1/models").status_code == 401
+        acknowledged = []
+        stop = threading.Event()
+
+        def work(number):
+            with cc.Client(url, key, retries=0) as client:
+                while not stop.is_set():
+                    try:
+                        decision = client.recommend(f"user {number}", 3, ITEMS)
+                        outcome = client.feedback(decision.id, 1)
+                    except cc.errors.ClubCascadeError:
+                        return
+                    acknowledged.append((decision.id, outcome))
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        time.sleep(1.0)
+        refused = subprocess.run(
+            [*COMMAND, "serve", "--dir", tmp_path, "--port", "0"],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert refused.returncode == 2 and "is open in another process" in refused.stderr
+        child.send_signal(signal.SIGTERM)  # in the middle of the work
+        assert child.wait(timeout=30) == 0
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert "everything acknowledged is on the disk" in child.stdout.read()
+    assert len(acknowledged) > 20
+    with cc.Recommender(tmp_path / "store") as shop:
+        assert {shop.feedback(one, 1) for one, _ in acknowledged} == {"duplicate"}
+        assert shop.model().counters["learned"] >= len(acknowledged)
+
+
+def test_slow_clients_cannot_hold_the_service(tmp_path):
+    with serving(tmp_path, limits=Limits(seconds=0.5, rate=0)) as (client, _):
+        address = (client.base_url.host, client.base_url.port)
+        silent, slow, body = (socket.create_connection(address) for _ in range(3))
+        slow.sendall(b"POST /v1/default/feedback HTTP/1.1\r\nHost:")
+        body.sendall(
+            b"POST /v1/default/feedback HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"
+        )
+        assert client.get("/readyz").status_code == 200  # others are served meanwhile
+        for held in (silent, slow, body):
+            held.settimeout(5)
+            answer = held.recv(1000)
+            assert answer == b"" or b" 408 " in answer
+            held.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--policy", "club_cascad"], "did you mean 'club_cascade'"),
+        (["--store", "postgresql://nobody@127.0.0.1:9/x"], "could not open the store"),
+    ],
+)
+def test_wrong_use_is_one_line(tmp_path, options, words):
+    done = subprocess.run(
+        [*COMMAND, "serve", "--dir", tmp_path, "--port", "0", *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 2
+    assert words in done.stderr and len(done.stderr.strip().splitlines()) == 1
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_without_keys_only_on_loopback(tmp_path):
+    done = run("serve", "--dir", tmp_path, "--no-auth", "--host", "0.0.0.0")
+    assert done.exit_code == 2 and "host must be a loopback address" in done.stderr
+
+
+def test_keys_by_command(tmp_path):
+    keys = ("keys", "--dir", tmp_path)
+    token = run(*keys, "--add", "write", "--model", "news").stdout.strip()
+    assert token.startswith("cc_")
+    listed = run(*keys).stdout.split()
+    assert listed[1:] == ["write", "news"]
+    assert run(*keys, "--remove", listed[0]).exit_code == 0
+    assert run(*keys).stdout == ""
+    for wrong in (["--remove", "x"], ["--add", "owner"], ["--model", "x"]):
+        assert run(*keys, *wrong).exit_code == 2

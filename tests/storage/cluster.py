@@ -1,0 +1,72 @@
+"""A PostgreSQL server of one's own: made, started on a free socket, and gone after the tests."""
+
+from __future__ import annotations
+
+import glob
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import psycopg
+
+
+def _tool(name):
+    path = [*sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True), os.environ["PATH"]]
+    found = shutil.which(name, path=os.pathsep.join(path))
+    assert found, f"these tests need PostgreSQL's {name}: install Debian's package 'postgresql'"
+    return found
+
+
+class Cluster:
+    """A server without network: it listens on a socket in its own folder."""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="cc-pg-"))
+        self.user = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
+        if os.getuid() == 0:  # PostgreSQL does not run as root
+            shutil.chown(self.folder, self.user)
+        self._run(_tool("initdb"), "-D", "data", "-U", "tester", "-A", "trust", "-E", "UTF8", "-N")
+        options = f"-k {self.folder} -h '' -c shared_buffers=16MB -c max_connections=40"
+        self._run(_tool("pg_ctl"), "-D", "data", "-w", "-l", "log", "-o", options, "start")
+        self._databases = 0
+
+    def _run(self, *command):
+        path = self.folder.with_suffix(".out")
+        with path.open("ab") as said:
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                user=self.user if os.getuid() == 0 else None,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+                timeout=60,
+            )
+        assert done.returncode == 0, path.read_text()
+
+    def database(self):
+        """Make an empty database and return its URL."""
+        self._databases += 1
+        name = f"test{self._databases}"
+        with psycopg.connect(self._url("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self._url(name)
+
+    def _url(self, name):
+        return f"postgresql://tester@/{name}?host={self.folder}"
+
+    def stop(self, mode="immediate"):
+        self._run(_tool("pg_ctl"), "-D", "data", "-m", mode, "-w", "stop")
+
+    def start(self):
+        options = f"-k {self.folder} -h ''"
+        self._run(_tool("pg_ctl"), "-D", "data", "-w", "-l", "log", "-o", options, "start")
+
+    def remove(self):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.with_suffix(".out").unlink()
