@@ -48,21 +48,8 @@ def refresh(ridge: Any, g: int) -> None:
 
 
 @kernel
-def take(fit: Any, g: int, link: Any, item: int, x: Floats, y: float) -> None:
-    """Give estimate ``g`` one sample; ``item`` is the item's number in the store, or -1."""
-    if keeps_samples(fit):
-        if item >= 0:
-            samples.note(fit.counts, g, item, int(y))
-            likelihood.follow(fit, g, link, x)
-    else:
-        one_pass.pass_once(fit, g, link, x, y)
-
-
-@kernel
-def number(store: Any, fit: Any, x: Floats) -> int:
-    """Return the number of an item in the store; -1 for one that teaches nothing, or no store."""
-    if not keeps_samples(fit):
-        return -1
+def _number(store: Any, x: Floats) -> int:
+    """Return the number of an item in the store; -1 for zeros, which teach nothing."""
     for f in range(x.shape[0]):
         if x[f] != 0.0:
             return samples.number(store, x)
@@ -70,12 +57,24 @@ def number(store: Any, fit: Any, x: Floats) -> int:
 
 
 @kernel
-def settle(fit: Any, g: int, store: Any, link: Any) -> None:
-    """Finish a round: bring estimate ``g`` up to date."""
-    if keeps_samples(fit):
-        likelihood.solve(fit, g, store.items, link)
-    elif fit.age[g] >= likelihood.RENEW:
-        one_pass.weigh(fit, g)
+def learn_estimate(
+    fit: Any, g: int, store: Any, link: Any, items: Any, rows: Any, y: Any, n: int, settle: int
+) -> None:
+    """Give estimate ``g`` the ``n`` looked-at items; ``settle`` (1): its weights are needed now."""
+    if not keeps_samples(fit):
+        for p in range(n):
+            one_pass.pass_once(fit, g, link, items[rows[p]], y[p])
+        if fit.age[g] >= likelihood.RENEW:
+            one_pass.weigh(fit, g)
+        return
+    for p in range(n):
+        x = items[rows[p]]
+        item = _number(store, x)
+        if item >= 0:
+            samples.note(fit.counts, g, item, int(y[p]))
+            likelihood.follow(fit, g, link, x)
+    if settle > 0:
+        likelihood.solve(fit, g, store.items, link, 0)
 
 
 @kernel
@@ -99,12 +98,10 @@ def learn_model(
     for f in range(before.shape[0]):
         before[f] = ridge.weights[g, f]
     for p in range(n):
-        x = items[rows[p]]
-        widen(ridge, g, x, y[p])
-        take(fit, g, link, number(store, fit, x), x, y[p])
+        widen(ridge, g, items[rows[p]], y[p])
     if ridge.age[g] >= models.RENEW:
         refresh(ridge, g)
-    settle(fit, g, store, link)
+    learn_estimate(fit, g, store, link, items, rows, y, n, 1)
     move(ridge, g, before, fit.vectors[0])
 
 

@@ -72,7 +72,7 @@ def pool(source: Any, which: Any, ridge: Any, fit: Any, g: int, store: Any, link
     if glm.keeps_samples(fit):
         samples.gather(source.counts, which, store.tally[0], fit.counts, g)
         glm.count_anew(ridge, g, fit, store)
-        likelihood.solve_anew(fit, g, store.items, link)
+        likelihood.solve(fit, g, store.items, link, 1)
     else:
         one_pass.add_sums(source, which, fit, g)
         one_pass.weigh(fit, g)
@@ -101,13 +101,15 @@ def _split(state: GLMClub, pieces: int) -> None:
     graph = state.graph
     whole = graph.piece[0, 2]
     start = state.ridge.weights[whole].copy()
+    rest = users.component(graph, graph.tally[3])
     first = 0
-    for p in range(pieces):
-        end = graph.piece[p, 1]
-        _model_anew(state, graph.piece[p, 0], graph.moved[first:end], start)
-        first = end
-    size = users.component(graph, graph.tally[3])
-    _model_anew(state, whole, graph.queue_a[:size], start)
+    for p in range(pieces + 1):
+        if p < pieces:
+            label, members = graph.piece[p, 0], graph.moved[first : graph.piece[p, 1]]
+        else:
+            label, members = whole, graph.queue_a[:rest]
+        _model_anew(state, label, members, start)
+        first += members.shape[0]
     state.tally[0] += pieces
 
 
@@ -154,7 +156,7 @@ def weigh_again(state: GLMClub, nodes: Any) -> None:
         node = nodes[e]
         if state.count[node] > 0 and state.graph.degree[node] == 1:
             if glm.keeps_samples(state.own):
-                likelihood.solve_anew(state.own, node, state.store.items, state.link)
+                likelihood.solve(state.own, node, state.store.items, state.link, 1)
             club._publish(state, node)
 
 
@@ -176,16 +178,14 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     linked = state.graph.degree[node] > 0
     if state.count[node] == 0:
         likelihood.clear(own, node)
+    glm.learn_estimate(own, node, store, link, features, rows, rewards, examined, int(linked))
     for p in range(examined):
-        x = features[rows[p]]
-        glm.take(own, node, link, glm.number(store, own, x), x, rewards[p])
-        _note(state, node, x, rewards[p])
+        _note(state, node, features[rows[p]], rewards[p])
     state.count[node] += examined
     state.radius[node] = club.radius_of(state.count[node], False)
     g = state.graph.label[node]
     glm.learn_model(state.ridge, state.fit, g, store, link, features, rows, rewards, examined)
     if linked:
-        glm.settle(own, node, store, link)
         club._publish(state, node)
         _delete_edges(state, node)
 

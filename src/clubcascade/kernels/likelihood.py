@@ -31,8 +31,8 @@ FAR = 0.5
 """A first step of this length or more is left to the careful search."""
 RATE = 0.3
 """What a kept inverse must achieve: each step at most this fraction of the one before."""
-MOST_QUICK, MOST = 12, 200
-"""Steps with a kept inverse, and Newton steps, at the most."""
+MOST_QUICK, MOST = 12, 400
+"""Steps with a kept inverse, and steps of the careful search (halvings included), at the most."""
 RENEW = 2048
 """Samples after which a kept inverse is computed anew."""
 _START, _GRADIENT, _STEP, _TRIAL, _OTHER, BEFORE = 0, 1, 2, 3, 4, 5
@@ -110,6 +110,22 @@ def inner(a: Floats, b: Floats) -> float:
 
 
 @kernel
+def add_rows(items: Floats, ids: Ints, factor: Floats, out: Floats) -> None:
+    """Add ``factor[j]`` times item ``ids[j]`` to ``out``, four at a time."""
+    n, d = ids.shape[0], out.shape[0]
+    whole = n // 4 * 4
+    for j in range(0, whole, 4):
+        a, b, c, e = factor[j], factor[j + 1], factor[j + 2], factor[j + 3]
+        x0, x1, x2, x3 = items[ids[j]], items[ids[j + 1]], items[ids[j + 2]], items[ids[j + 3]]
+        for f in range(d):
+            out[f] = (((out[f] + a * x0[f]) + b * x1[f]) + c * x2[f]) + e * x3[f]
+    for j in range(whole, n):
+        x, a = items[ids[j]], factor[j]
+        for f in range(d):
+            out[f] += a * x[f]
+
+
+@kernel
 def gradient(fit: Likelihood, g: int, items: Floats, link: Any, theta: Floats, out: Floats) -> None:
     """Left side of the equation of estimate ``g`` at ``theta``."""
     d = theta.shape[0]
@@ -124,10 +140,8 @@ def gradient(fit: Likelihood, g: int, items: Floats, link: Any, theta: Floats, o
             z[j] = inner(items[ids[start + j]], theta)
         links.evaluate(link, z, n, mean, slope)
         for j in range(n):
-            x = items[ids[start + j]]
-            excess = looks[start + j] * mean[j] - clicks[start + j]
-            for f in range(d):
-                out[f] += excess * x[f]
+            mean[j] = looks[start + j] * mean[j] - clicks[start + j]
+        add_rows(items, ids[start : start + n], mean, out)
 
 
 @kernel
@@ -188,30 +202,29 @@ def _refine(fit: Likelihood, g: int, items: Floats, link: Any) -> bool:
     """Step with the kept inverse; False, and nothing moved, if that does not go quickly."""
     theta, curve = fit.weights[g], fit.curve[g]
     start, slope, step = fit.vectors[_START], fit.vectors[_GRADIENT], fit.vectors[_STEP]
-    other, work = fit.vectors[_OTHER], fit.vectors[_TRIAL]
+    other, change = fit.vectors[_OTHER], fit.vectors[_TRIAL]
     d = theta.shape[0]
     for f in range(d):
         start[f] = theta[f]
-    gradient(fit, g, items, link, theta, slope)
-    last = FAR
+    last = 1.0
     for turn in range(MOST_QUICK):
+        gradient(fit, g, items, link, theta, other)
+        if turn > 0:
+            for f in range(d):
+                change[f] = other[f] - slope[f]
+            _secant(curve, step, change, slope)
+        for f in range(d):
+            slope[f] = other[f]
         linear.times(curve, slope, step)
         length = _length(step)
-        if not length <= (last if turn == 0 else RATE * last):
+        if not length <= (RATE * last if turn > 0 else FAR):
             break
         for f in range(d):
             step[f] = -step[f]
             theta[f] += step[f]
-        left = length if turn == 0 else length * (length / last)
-        if left <= TOLERANCE:
+        if length * (length / last if turn > 0 else 1.0) <= TOLERANCE:
             return True
         last = length
-        gradient(fit, g, items, link, theta, other)
-        for f in range(d):
-            slope[f] = other[f] - slope[f]
-        _secant(curve, step, slope, work)
-        for f in range(d):
-            slope[f] = other[f]
     for f in range(d):
         theta[f] = start[f]
     return False
@@ -237,9 +250,25 @@ def _search(fit: Likelihood, g: int, items: Floats, link: Any, curve: Floats) ->
     slope, step = fit.vectors[_GRADIENT], fit.vectors[_STEP]
     trial, other = fit.vectors[_TRIAL], fit.vectors[_OTHER]
     d = theta.shape[0]
-    gradient(fit, g, items, link, theta, slope)
     fit.age[g] = 0
+    for f in range(d):
+        step[f] = 0.0
+    height, length, scale = math.inf, math.inf, 0.0
     for _ in range(MOST):
+        for f in range(d):
+            trial[f] = theta[f] - scale * step[f]
+        gradient(fit, g, items, link, trial, other)
+        if not _length(other) <= (1.0 - 1e-4 * scale) * height:
+            scale *= 0.5
+            if scale < 1e-10:
+                return
+            continue
+        height = _length(other)
+        for f in range(d):
+            theta[f] = trial[f]
+            slope[f] = other[f]
+        if scale == 1.0 and length <= NEAR:
+            return
         curvature(fit, g, items, link, fit.matrices[0])
         linear.invert(fit.matrices[0], fit.rule[0], fit.matrices[1], curve)
         linear.times(curve, slope, step)
@@ -248,39 +277,15 @@ def _search(fit: Likelihood, g: int, items: Floats, link: Any, curve: Floats) ->
             _flatten(fit.matrices[0], fit.rule[0], curve)
             linear.times(curve, slope, step)
             length = _length(step)
-        if not length > 1e-14 * (1.0 + _length(theta)):
+        if length <= 1e-14 * (1.0 + _length(theta)):
             return
-        height = _length(slope)
         scale = 1.0
-        while True:
-            for f in range(d):
-                trial[f] = theta[f] - scale * step[f]
-            gradient(fit, g, items, link, trial, other)
-            if _length(other) <= (1.0 - 1e-4 * scale) * height:
-                break
-            scale *= 0.5
-            if scale < 1e-10:
-                return
-        for f in range(d):
-            theta[f] = trial[f]
-            slope[f] = other[f]
-        if scale == 1.0 and length <= NEAR:
-            return
 
 
 @kernel
-def solve(fit: Likelihood, g: int, items: Floats, link: Any) -> None:
-    """Bring estimate ``g`` up to date with its samples."""
-    if fit.curve.shape[0] == 0:
-        _search(fit, g, items, link, fit.matrices[2])
-    elif fit.age[g] >= RENEW or not _refine(fit, g, items, link):
-        _search(fit, g, items, link, fit.curve[g])
-
-
-@kernel
-def solve_anew(fit: Likelihood, g: int, items: Floats, link: Any) -> None:
-    """Do the same after the samples have changed as a whole."""
-    if fit.curve.shape[0] == 0:
-        _search(fit, g, items, link, fit.matrices[2])
-    else:
-        _search(fit, g, items, link, fit.curve[g])
+def solve(fit: Likelihood, g: int, items: Floats, link: Any, anew: int) -> None:
+    """Bring estimate ``g`` up to date; ``anew`` (1) after its samples have changed as a whole."""
+    kept = fit.curve.shape[0] > 0
+    if kept and anew == 0 and fit.age[g] < RENEW and _refine(fit, g, items, link):
+        return
+    _search(fit, g, items, link, fit.curve[g] if kept else fit.matrices[2])
