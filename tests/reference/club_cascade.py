@@ -120,7 +120,7 @@ class ClubCascade:
             if k in clicks:
                 self.b[user] = self.b[user] + X[k]
         self.T[user] = self.T[user] + examined
-        self.theta[user] = np.linalg.inv(self.lam * np.eye(self.d) + self.S[user]) @ self.b[user]
+        self.theta[user] = self.weigh(user)
         # line 10: delete edges of the user
         self.margin = np.inf
         for edge in list(self.E):
@@ -133,6 +133,9 @@ class ClubCascade:
                 self.margin = min(self.margin, abs(distance - threshold))
             if distance >= threshold:
                 self.E.remove(edge)
+
+    def weigh(self, user):
+        return np.linalg.inv(self.lam * np.eye(self.d) + self.S[user]) @ self.b[user]
 
     def radius(self, T):
         if self.variant == "code2017":

@@ -26,24 +26,29 @@ from clubcascade.kernels.likelihood import Likelihood
 
 @kernel
 def implicit_error(link: Any, z: float, width: float, y: float) -> float:
-    """Solve ``error = y - mu(z + width error)``: what is left of a surprise after learning it."""
+    """Solve ``error = y - mu(z + width error)``: what is left of a surprise after learning it.
+
+    Newton's steps, and halves of the interval where they would not be shorter than half the last.
+    """
     mean, slope = links.at(link, z)
     error = y - mean
     low, high = min(error, 0.0), max(error, 0.0)
     error /= 1.0 + slope * width
-    for _ in range(60):
+    last = high - low
+    for _ in range(100):
         mean, slope = links.at(link, z + width * error)
         excess = error - y + mean
         if excess > 0.0:
             high = error
         else:
             low = error
-        better = error - excess / (1.0 + slope * width)
-        if not low <= better <= high:
-            better = 0.5 * (low + high)
-        if abs(better - error) <= 1e-15:
-            return better
-        error = better
+        step = -excess / (1.0 + slope * width)
+        if not (low <= error + step <= high and abs(step) <= 0.5 * last):
+            step = 0.5 * (low + high) - error
+        if error + step == error or abs(step) <= 1e-16:
+            return error
+        error += step
+        last = abs(step)
     return error
 
 
