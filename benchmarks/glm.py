@@ -1,6 +1,6 @@
 """Cost and accuracy of the policies with a link function: the tables of their page in the docs.
 
-Run: ``python benchmarks/glm.py cost``, ``... fresh`` or ``... accuracy``.
+Run: ``python benchmarks/glm.py cost``, ``... fresh``, ``... accuracy`` or ``... constant``.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def fresh_cost():
     for solver in ("exact", "online"):
         rng = np.random.default_rng(1)
         policy = cc.C3UCBGLM(n_features=D, solver=solver)
+        policy.fresh().update(0, np.eye(D)[:K], 1)  # compiled
         clock = 0.0
         for t in range(1, 10_001):
             items = rng.standard_normal((50, D))
@@ -79,7 +80,7 @@ def fresh_cost():
 
 
 def accuracy():
-    """Distance of one-pass weights from the exact ones on the same samples; and of those from truth."""
+    """Distance of one-pass weights from the exact ones, and of those from the truth."""
     for items, n_items in (("fixed", 200), ("fresh", 50)):
         for link in ("logistic", "probit"):
             ratios = {}
@@ -104,5 +105,29 @@ def accuracy():
                 print(f"{items} | {link} | t={t} | off {off:.4f} | error {error:.3f}")
 
 
+def constant():
+    """Regret where items have a constant feature, so that a linear model has an intercept, too."""
+    logistic = cc.links.read_link("logistic")
+    totals = {}
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        tastes, _ = np.linalg.qr(rng.standard_normal((D - 1, 5)))
+        looks = rng.standard_normal((200, D - 1))
+        looks /= np.linalg.norm(looks, axis=1, keepdims=True)
+        items = np.hstack([np.full((200, 1), 0.5), np.sqrt(0.75) * looks])
+        kind = rng.integers(5, size=40)
+        env = cc.environments.Matrix(
+            logistic.mu(-3 + 4 * looks @ tastes).T[kind], items, partition=kind
+        )
+        known = {"known, linear": cc.KnownClusters, "known, logistic": cc.KnownClustersGLM}
+        told = {name: each(n_features=D, partition=kind) for name, each in known.items()}
+        for name, policy in (dict(contenders(range(40))) | told).items():
+            trace = cc.simulate(policy, env, rounds=20_000, k=K, seed=seed)
+            totals.setdefault(name, []).append(trace.regret[-1])
+    for name, regrets in totals.items():
+        print(f"constant | {name} | {np.mean(regrets):.0f}")
+
+
 if __name__ == "__main__":
-    {"cost": cost, "fresh": fresh_cost, "accuracy": accuracy}[sys.argv[1]]()
+    modes = {"cost": cost, "fresh": fresh_cost, "accuracy": accuracy, "constant": constant}
+    modes[sys.argv[1]]()

@@ -131,10 +131,10 @@ def read_link(link: str | Link | Mapping[str, Any]) -> Link:
 
     >>> read_link("logistic")
     Link('logistic', slope=0.105, lipschitz=0.25)
-    >>> read_link("logit")
+    >>> read_link("logit")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    clubcascade.errors.UnknownName: unknown link 'logit'. Known: identity, logistic, probit
+    clubcascade.errors.UnknownName: unknown link 'logit'; did you mean 'logistic'? Known: ...
     """
     if isinstance(link, Link):
         return link

@@ -23,9 +23,7 @@ class Case:
     def __init__(self, d, link="logistic", penalty=1.0, online=False, inverses=True):
         self.link = read_link(link).compiled if isinstance(link, str) else link.compiled
         self.store = make_store(d)
-        self.fits = Likelihoods(
-            np.zeros((1, d)), penalty=penalty, online=online, inverses=inverses
-        )
+        self.fits = Likelihoods(np.zeros((1, d)), penalty=penalty, online=online, inverses=inverses)
         self.fits.clear(0)
 
     @property

@@ -145,7 +145,8 @@ def _items(n: int, weights: Floats, rng: np.random.Generator) -> Floats:
     the other and accept all.
     """
     m, d = weights.shape
-    mirrors = weights if abs(weights @ weights.T - np.eye(m)).max(initial=0.0) < 1e-9 else weights[:1]
+    cosines = weights @ weights.T
+    mirrors = weights if abs(cosines - np.eye(m)).max(initial=0.0) < 1e-9 else weights[:1]
     kept: list[Floats] = []
     found = tried = 0
     while found < n:

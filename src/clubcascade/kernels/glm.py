@@ -1,8 +1,8 @@
 """A generalized linear model: its estimate, and the ridge matrix of its widths.
 
 The estimate is a :mod:`likelihood <clubcascade.kernels.likelihood>`; the width of an item is that
-of the linear model, ``sqrt(x' M^-1 x)`` with ``M = reg I + sum x x'``, as the theorem on generalized
-linear rewards has it. So a model ranks as a linear one does, with other weights: the link is
+of the linear model, ``sqrt(x' M^-1 x)`` with ``M = reg I + sum x x'``, as in the theorem on
+generalized linear rewards. So a model ranks as a linear one does, with other weights: the link is
 strictly increasing and does not change an order.
 """
 

@@ -114,7 +114,7 @@ def _split(state: GLMClub, pieces: int) -> None:
 
 
 @kernel
-def _delete_edges(state: GLMClub, node: int) -> None:
+def _delete_edges(state: Any, node: int) -> None:
     """Line 10: delete the edges to users whose weights are too far away."""
     if users.is_dense(state.graph) and 16 * state.graph.degree[node] > state.by_feature.shape[1]:
         gone = club._find_far_users(state, node)
@@ -150,7 +150,7 @@ def pool_guest(state: GLMClub, labels: Any, ridge: Any, fit: Any) -> None:
 
 
 @kernel
-def weigh_again(state: GLMClub, nodes: Any) -> None:
+def weigh_again(state: Any, nodes: Any) -> None:
     """Bring users up to date who were alone until a newcomer linked with them."""
     for e in range(nodes.shape[0]):
         node = nodes[e]

@@ -232,7 +232,7 @@ def _refine(fit: Likelihood, g: int, items: Floats, link: Any) -> bool:
 
 @kernel
 def _flatten(second: Floats, penalty: float, out: Floats) -> None:
-    """Make ``out`` the inverse of a multiple of the identity that is above the second derivative."""
+    """Make ``out`` the inverse of a multiple of the identity above the second derivative."""
     d = out.shape[0]
     total = penalty
     for f in range(d):

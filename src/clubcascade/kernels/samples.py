@@ -58,7 +58,7 @@ def _place(store: Store) -> int:
     for f in range(words.shape[0]):
         word = np.uint64((word ^ words[f]) * _STEP)
         word = np.uint64(word ^ (word >> _HALF))
-    place = np.int64(word & np.uint64(slots.shape[0] - 1))
+    place = int(np.int64(word & np.uint64(slots.shape[0] - 1)))
     while slots[place] >= 0:
         item = items[slots[place]]
         same = True

@@ -66,10 +66,10 @@ class Likelihoods:
                 a[name][:kept] = value[:kept]
             if name in places:
                 places[name][:kept] = value[:kept]
+        tally = old["tally"] if old else np.zeros(1, np.int64)
+        pool: tuple[Any, ...] = tuple(np.zeros(64, np.int64) for _ in range(3))
         if old:
-            pool, tally = samples.lists(self._counts), old["tally"]
-        else:
-            pool, tally = tuple(np.zeros(64, np.int64) for _ in range(3)), np.zeros(1, np.int64)
+            pool = samples.lists(self._counts)
         self.arrays = {**a, **places, "tally": tally}
         self.capacity = capacity
         self._counts = samples.make_counts(*places.values(), *pool, tally)

@@ -14,7 +14,7 @@ from clubcascade.errors import InvalidArgument
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import glm_club as kernels
 from clubcascade.kernels import samples
-from clubcascade.kernels.club import BLOCK
+from clubcascade.kernels.club import BLOCK, radius_of
 from clubcascade.links import Link, read_link
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._glm_parameters import (
@@ -131,11 +131,16 @@ class ClubCascadeGLM(ClubCascade):
             item_eigenvalue=item_eigenvalue,
             seed=seed,
         )
-        self._given |= {"penalty": penalty, "link": self.link.saved()}
+        self._named = {"penalty": penalty, "link": self.link.saved()}
         for g in range(self._graph.n_components):
             self._fits.clear(g)
 
     # -- parameters ----------------------------------------------------------------------------
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor's arguments, as they were given; an own link as its table."""
+        return super().params | self._named
 
     def _read_alpha(self, alpha: float | None) -> float:
         if alpha is not None and self.item_eigenvalue is not None and self.horizon is None:
@@ -312,7 +317,7 @@ class ClubCascadeGLM(ClubCascade):
             if len(self._per_user[name]):
                 self._per_user[name][met] = state[f"user_{name}"]
         count = self._per_user["count"][met]
-        self._per_user["radius"][met] = [kernels.club.radius_of(each, False) for each in count]
+        self._per_user["radius"][met] = [radius_of(each, False) for each in count]
         self._publish()
         self._numbers = {user: number for number, user in enumerate(users)}
         self._bind()
