@@ -56,8 +56,17 @@ end
 """
 
 
-def wrk(url: str, bodies: list[str], callers: int, seconds: int) -> dict[str, str]:
-    """Send bodies for a while; return what wrk measured."""
+def cpu(pid: int) -> float:
+    """Seconds that a process has computed."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wrk(
+    url: str, bodies: list[str], callers: int, seconds: int, server: subprocess.Popen[bytes]
+) -> dict[str, str]:
+    """Send bodies for a while; return what wrk measured, and what the server computed."""
+    before = cpu(server.pid)
     with tempfile.TemporaryDirectory() as folder:
         data, script = Path(folder) / "bodies", Path(folder) / "post.lua"
         data.write_text("\n".join(bodies))
@@ -71,7 +80,9 @@ def wrk(url: str, bodies: list[str], callers: int, seconds: int) -> dict[str, st
         )
     found = {"rate": re.search(r"Requests/sec:\s+(\S+)", done.stdout)[1]}  # type: ignore[index]
     for name in ("50%", "99%"):
-        found[name] = re.search(rf"{name}\s+(\S+)", done.stdout)[1]  # type: ignore[index]
+        found[name] = re.search(rf"{name}\s+(\d\S+)", done.stdout)[1]  # type: ignore[index]
+    total = int(re.search(r"(\d+) requests in", done.stdout)[1])  # type: ignore[index]
+    found["cpu"] = f"{(cpu(server.pid) - before) / max(total, 1) * 1e6:.0f}"
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", done.stdout)
     found["bad"] = bad[1] if bad else "0"
     return found
@@ -143,7 +154,7 @@ def main() -> None:
     try:
         wait_for(url)
         for name, bodies in (("by id", by_id), ("with features", whole), ("user only", catalog)):
-            seen = wrk(f"{url}/v1/x/recommend", bodies, 64, options.seconds)
+            seen = wrk(f"{url}/v1/x/recommend", bodies, 64, options.seconds, echo)
             rows.append((f"echo of that request, {name}", seen))
     finally:
         echo.terminate()
@@ -153,13 +164,13 @@ def main() -> None:
     try:
         wait_for(f"{url}/readyz")
         for name, bodies in (("by id", by_id), ("with features", whole), ("user only", catalog)):
-            seen = wrk(f"{url}/v1/default/recommend", bodies, 64, options.seconds)
+            seen = wrk(f"{url}/v1/default/recommend", bodies, 64, options.seconds, service)
             rows.append((f"recommend, {name}", seen))
         few = len(clicks) // 8
         for callers, bodies in ((1, clicks[:few]), (64, clicks[few:])):
-            seen = wrk(f"{url}/v1/default/feedback", bodies, callers, options.seconds)
+            seen = wrk(f"{url}/v1/default/feedback", bodies, callers, options.seconds, service)
             rows.append((f"durable feedback, {callers} callers", seen))
-        seen = wrk(f"{url}/v1/default/feedback", batches, 8, options.seconds)
+        seen = wrk(f"{url}/v1/default/feedback", batches, 8, options.seconds, service)
         rows.append(("durable feedback, batches of 100, 8 callers", seen))
         outcomes = [
             line
@@ -171,9 +182,11 @@ def main() -> None:
         service.wait()
     single = fsync_each(min(3.0, options.seconds))
     print(json.dumps({"cores": os.cpu_count(), "one fsync per event": round(single)}))
-    print("| | requests/s | p50 | p99 | refused |\n|---|---|---|---|---|")
+    print("| | requests/s | p50 | p99 | server's CPU, us/request | refused |")
+    print("|---|---|---|---|---|---|")
     for name, seen in rows:
-        print(f"| {name} | {seen['rate']} | {seen['50%']} | {seen['99%']} | {seen['bad']} |")
+        told = [seen[key] for key in ("rate", "50%", "99%", "cpu", "bad")]
+        print(f"| {name} | {' | '.join(told)} |")
     print("\n".join(outcomes))
 
 

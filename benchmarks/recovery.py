@@ -37,7 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--users", type=int, default=10_000)
-    parser.add_argument("--tail", type=int, default=50_000, help="events behind the snapshot")
+    parser.add_argument("--tail", type=int, default=20_000, help="events behind the snapshot")
     options = parser.parse_args()
     rng = np.random.default_rng(1)
     items = rng.standard_normal((1_000, D))

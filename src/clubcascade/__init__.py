@@ -14,15 +14,20 @@ import typing as _typing
 
 from clubcascade import click, datasets, environments, errors, spanner, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
+from clubcascade.links import Link
 from clubcascade.policies import POLICIES, load
 from clubcascade.policies.c3_ucb import C3UCB
+from clubcascade.policies.c3_ucb_glm import C3UCBGLM
 from clubcascade.policies.cascade_kl_ucb import CascadeKLUCB
 from clubcascade.policies.cascade_lin_ts import CascadeLinTS
 from clubcascade.policies.cascade_lin_ucb import CascadeLinUCB
 from clubcascade.policies.cascade_ucb1 import CascadeUCB1
 from clubcascade.policies.club_cascade import ClubCascade
 from clubcascade.policies.cohort_cascade import CohortCascade
+from clubcascade.policies.club_cascade_glm import ClubCascadeGLM
 from clubcascade.policies.known_clusters import KnownClusters
+from clubcascade.policies.known_clusters_glm import KnownClustersGLM
+from clubcascade.policies.multiple_glm import MultipleGLM
 from clubcascade.policies.multiple_lin_ucb import MultipleLinUCB
 from clubcascade.policies.random import Random
 from clubcascade.simulation import Trace, simulate
@@ -38,6 +43,7 @@ __all__ = [
     "POLICIES",
     "C3UCB",
     "AsyncClient",
+    "C3UCBGLM",
     "CascadeKLUCB",
     "CascadeLinTS",
     "CascadeLinUCB",
@@ -47,9 +53,13 @@ __all__ = [
     "ClubCascade",
     "CohortCascade",
     "Decision",
+    "ClubCascadeGLM",
     "Environment",
     "Feedback",
     "KnownClusters",
+    "KnownClustersGLM",
+    "Link",
+    "MultipleGLM",
     "MultipleLinUCB",
     "Outcome",
     "Policy",

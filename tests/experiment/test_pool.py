@@ -98,9 +98,9 @@ def test_a_task_that_wants_too_much_memory_fails_alone():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks of memory")
 def test_a_worker_that_has_grown_large_is_replaced():
-    with Workers(grab, jobs=1, memory=2 << 30) as workers:
+    with Workers(grab, jobs=1, memory=1 << 30) as workers:
         small = [pid for _, pid in workers.outcomes([0.01, 0.02])]
-        large = [pid for _, pid in workers.outcomes([1.1, 0.03])]
+        large = [pid for _, pid in workers.outcomes([0.6, 0.03])]
     assert small[0] == small[1] == large[0] != large[1]
 
 

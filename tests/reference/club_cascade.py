@@ -137,7 +137,7 @@ class ClubCascade:
             if k in clicks:
                 self.b[user] = self.b[user] + gamma * X[k] * gamma
         self.T[user] = self.T[user] + examined
-        self.theta[user] = np.linalg.inv(self.lam * np.eye(self.d) + self.S[user]) @ self.b[user]
+        self.theta[user] = self.weigh(user)
         # line 10: delete edges of the user
         self.margin = np.inf
         for edge in list(self.E):
@@ -159,6 +159,9 @@ class ClubCascade:
     def relax(self, alpha):
         """Discussion: the parameter "can be changed smaller ... without the need to restart"."""
         self.alpha = min(self.alpha, alpha)
+
+    def weigh(self, user):
+        return np.linalg.inv(self.lam * np.eye(self.d) + self.S[user]) @ self.b[user]
 
     def radius(self, T):
         if self.variant == "code2017":

@@ -142,7 +142,8 @@ class CohortCascade:
         t, self.lists = self.lists, self.lists + 1
         X = np.array(shown_rows[:examined], dtype=float)
         y = np.array([float(k in clicks) for k in range(examined)])
-        if self.count(user) < cohort.JUDGED_ALWAYS or t % 4 == 0:
+        rhythm = 4 if self.count(user) < cohort.JUDGED_OFTEN else 8
+        if self.count(user) < cohort.JUDGED_ALWAYS or t % rhythm == 0:
             self.judge(user, X, y)
         self.rows[user] = np.vstack([self.rows[user], X])
         self.clicks[user] = np.concatenate([self.clicks[user], y])

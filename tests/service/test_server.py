@@ -103,7 +103,7 @@ def test_slow_clients_cannot_hold_the_service(tmp_path):
         silent, slow, body = (socket.create_connection(address) for _ in range(3))
         slow.sendall(b"POST /v1/default/feedback HTTP/1.1\r\nHost:")
         body.sendall(
-            b"POST /v1/default/feedback HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"
+            b"POST /v1/default/feedback HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"
         )
         assert client.get("/readyz").status_code == 200  # others are served meanwhile
         for held in (silent, slow, body):

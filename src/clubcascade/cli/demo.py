@@ -66,5 +66,5 @@ def demo(
                     with contextlib.suppress(asyncio.CancelledError):
                         await playing
 
-            asyncio.run(run())
+            server.run(run())
         typer.echo("stopped")

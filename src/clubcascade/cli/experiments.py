@@ -77,7 +77,7 @@ def carry_out(
             failed = failed or bool(done.failures)
         say_written(drawing.rest())
     if page_of is not None and plans:
-        typer.echo(f"wrote {report.write_report(page_of)}")
+        say_written([report.write_report(page_of)])
     if failed:
         raise typer.Exit(FAILED)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -36,7 +35,7 @@ def serve(
     ] = False,
     snapshot_every: Annotated[
         int, typer.Option(min=1, help="Events between two snapshots.")
-    ] = 100_000,
+    ] = 20_000,
     rate: Annotated[
         float, typer.Option(min=0, help="Requests per second and key; 0: any number.")
     ] = 5_000.0,
@@ -88,5 +87,5 @@ def serve(
         service = app.Service(opener, keys, Limits(rate=rate))
         place = f"[{host}]" if ":" in host else host
         typer.echo(f"listening on http://{place}:{sock.getsockname()[1]} (page: /ui, docs: /docs)")
-        asyncio.run(server.serve(service, sock))
+        server.run(server.serve(service, sock))
         typer.echo("stopped; everything acknowledged is on the disk")

@@ -14,6 +14,7 @@ from clubcascade.core import Floats
 from clubcascade.environments.arrivals import Arrivals
 from clubcascade.environments.table import Table
 from clubcascade.errors import InvalidArgument
+from clubcascade.links import Link, read_link
 
 FRESH_TABLE = 16_384
 """Items from which fresh ones are taken each round, at the least; a power of 2."""
@@ -23,7 +24,9 @@ class Synthetic(Table):
     """Users in clusters; an item attracts with probability ``weights.x``, truly in [0, 1].
 
     Weights have norm 1 and all pairs of clusters are ``gap`` apart. Items have norm 1, uniform on
-    the part of the sphere where no cluster's probability is negative.
+    the part of the sphere where no cluster's probability is negative. With a ``link`` the
+    probability is ``mu(weights.x)``, the weights have norm ``scale``, and items are uniform on the
+    whole sphere.
 
     Parameters
     ----------
@@ -42,6 +45,11 @@ class Synthetic(Table):
         The click model; by default the cascade.
     cluster_sizes
         Relative sizes of the clusters; by default all alike.
+    link
+        ``"identity"`` (the linear world), ``"logistic"``, ``"probit"``, or a
+        :class:`clubcascade.Link`.
+    scale
+        Norm of the weights of a world with a link; ``gap`` is that of norm 1.
     seed
         Seed of weights, items and clusters. Arrivals and clicks have the seed of the run.
 
@@ -66,6 +74,8 @@ class Synthetic(Table):
         arrivals: Arrivals = "uniform",
         click: ClickModel | None = None,
         cluster_sizes: npt.ArrayLike | None = None,
+        link: str | Link = "identity",
+        scale: float = 1.0,
         seed: int = 0,
     ) -> None:
         n_users = validation.whole("n_users", n_users, low=1)
@@ -76,15 +86,22 @@ class Synthetic(Table):
         distance = _distance(gap, m)
         structure = np.random.SeedSequence(validation.whole("seed", seed, low=0)).spawn(3)
         self.gap, self.items, self.seed = gap, items, seed
-        self.weights = _weights(m, d, distance, np.random.default_rng(structure[0]))
+        self.link, self.scale = link, validation.number("scale", scale, low=0, open_low=True)
+        linear = link == "identity"
+        if linear and self.scale != 1:
+            raise InvalidArgument(f"scale must be 1 in a world without a link, got {scale!r}")
+        weights = _weights(m, d, distance, np.random.default_rng(structure[0]))
+        self.weights = weights if linear else self.scale * weights
         size = n_items
         if items == "fresh":
             size = max(FRESH_TABLE, 1 << (4 * n_items - 1).bit_length())
-        features = _items(size, self.weights, np.random.default_rng(structure[1]))
+        wanted = weights if linear else weights[:0]  # with a link no probability is negative
+        features = _items(size, wanted, np.random.default_rng(structure[1]))
+        z = self.weights @ features.T
         clusters = _clusters(n_users, m, cluster_sizes, np.random.default_rng(structure[2]))
         super().__init__(
             features,
-            np.clip(self.weights @ features.T, 0.0, 1.0),
+            np.clip(z if linear else read_link(link).mu(z), 0.0, 1.0),
             clusters,
             offered=n_items if items == "fresh" else None,
             arrivals=arrivals,
@@ -130,7 +147,8 @@ def _items(n: int, weights: Floats, rng: np.random.Generator) -> Floats:
     the other and accept all.
     """
     m, d = weights.shape
-    mirrors = weights if abs(weights @ weights.T - np.eye(m)).max() < 1e-9 else weights[:1]
+    cosines = weights @ weights.T
+    mirrors = weights if abs(cosines - np.eye(m)).max(initial=0.0) < 1e-9 else weights[:1]
     kept: list[Floats] = []
     found = tried = 0
     while found < n:

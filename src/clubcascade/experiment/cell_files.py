@@ -50,7 +50,7 @@ def run_packed(task: tuple[Cell, str]) -> bytes:
     refuses it.
     """
     cell, key = task
-    if cell.key != key:
+    if cell.hashed() != key:
         raise ClubCascadeError("this worker has another version of clubcascade than its owner")
     outcome = run(cell)
     label = {

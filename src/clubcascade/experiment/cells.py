@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ RESULTS_FORMAT = 2
 """Number of the format of the result files."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """One run of an experiment."""
 
@@ -39,7 +40,7 @@ class Cell:
         parts = [self.panel.title, self.contender.label, self.trial, f"seed {self.seed}"]
         return ", ".join(part for part in parts if part)
 
-    @property
+    @cached_property
     def world(self) -> str:
         """All that the environment depends on, as text."""
         parameters = self.panel.parameters
@@ -47,9 +48,13 @@ class Cell:
             parameters = {**parameters, "clicks": self.data}
         return json.dumps([self.panel.environment, parameters, self.seed], sort_keys=True)
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """What the cell's file is called: a hash of all that the result depends on.
+        """What the cell's file is called; see :meth:`hashed`."""
+        return self.hashed()
+
+    def hashed(self) -> str:
+        """Return a hash of all that the result depends on.
 
         Titles, labels and the names of data sets are not part of it; the content of data sets, the
         format, the version and the sources are, so that a changed algorithm never passes off an
@@ -57,7 +62,7 @@ class Cell:
         """
         content = {
             "format": RESULTS_FORMAT,
-            "version": version("clubcascade"),
+            "version": _version(),
             "sources": sources(),
             "world": self.world,
             "policy": [self.contender.policy, self.contender.parameters],
@@ -70,6 +75,11 @@ class Cell:
         """Roughly how long the cell takes, compared with others."""
         items = self.panel.parameters.get("n_items", 0)
         return self.rounds * (1.0 + (items if isinstance(items, int) else 0) / 500.0)
+
+
+@cache
+def _version() -> str:
+    return version("clubcascade")
 
 
 class Seeds(NamedTuple):

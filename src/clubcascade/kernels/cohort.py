@@ -236,4 +236,4 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
 
 @answer(count_clusters, CohortType)
 def _count_clusters(state: Any) -> Any:
-    return max(state.tally[1], 1)
+    return state.tally[1] + (1 if state.tally[4] < state.tally[2] else 0)

@@ -160,6 +160,7 @@ def _leave(state: Cohort, node: int) -> None:
     state.head[g] = after
     state.size[g] -= 1
     state.label[node] = 0
+    state.tally[4] -= 1
     if state.size[g] == 0:
         state.tally[1] -= 1
         models.clear(state.ridge, g)
@@ -188,6 +189,7 @@ def _join(state: Cohort, node: int, g: int) -> None:
     state.head[g] = node
     state.size[g] += 1
     state.label[node] = g
+    state.tally[4] += 1
     models.add(state.ridge, g, state.gram[node], state.moment[node], state.count[node], 1.0)
     models.renew(state.ridge, g)
     renew_root(state, g)

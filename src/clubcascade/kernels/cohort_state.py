@@ -26,7 +26,8 @@ class Cohort(Struct):
     [squared error of a prediction, share of reviews that moved a user]; ``rule`` = [scale of the
     draws, variance of users around a cohort, of cohorts around everyone, how much wider centres
     are drawn]; ``tally`` =
-    [lists learned, cohorts, users, the last model ever used]; ``draws`` = [lists drawn];
+    [lists learned, cohorts, users, the last model ever used, users with a cohort]; ``draws`` =
+    [lists drawn];
     ``keys`` = keys of the draws and of the reviews; the rest is scratch.
     """
 

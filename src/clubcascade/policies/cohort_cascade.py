@@ -124,7 +124,7 @@ class CohortCascade(CompiledPolicy):
             "way": np.full(kernels.BUCKETS, kernels.FIRST_WAY),
             "noise": np.array([FIRST_NOISE, 1.0]),
             "rule": np.array([self.explore, WITHIN, BETWEEN, WIDER]),
-            "tally": np.zeros(4, np.int64),
+            "tally": np.zeros(5, np.int64),
             "draws": np.zeros(1, np.int64),
             "keys": np.concatenate([key_of(self.seed, "draws"), key_of(self.seed, "moves")]),
             "vectors": aligned_zeros(4, d),

@@ -128,6 +128,10 @@ class Service:
         self._opener = opener
         self._pulses: dict[str, Pulse] = {}
         self._beating: asyncio.Task[None] | None = None
+        self._hot = {
+            name: Endpoint(self, name, "write", handler)
+            for name, handler in (("recommend", self.recommend), ("feedback", self.feedback))
+        }
         self._router = Router(routes=self._routes(), default=self._nowhere)
 
     def _routes(self) -> list[Route]:
@@ -165,6 +169,13 @@ class Service:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
+        parts = scope["path"].split("/")
+        if len(parts) == 4 and parts[1] == "v1" and scope["method"] == "POST":
+            hot = self._hot.get(parts[3])
+            if hot is not None and parts[2]:  # what the router would do, in a tenth of the time
+                scope["path_params"] = {"model": parts[2]}
+                await hot(scope, receive, send)
+                return
         scope["app"] = self
         try:
             await self._router(scope, receive, send)

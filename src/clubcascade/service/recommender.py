@@ -100,7 +100,7 @@ class Recommender:
         wait: float = DAY,
         absent: Literal["ignore", "no_click"] = "ignore",
         durable_decisions: bool = False,
-        snapshot_every: int = 100_000,
+        snapshot_every: int = 20_000,
         compact: bool = True,
         takeover: bool = False,
         repair: bool = False,
@@ -298,7 +298,9 @@ class Recommender:
     ) -> tuple[Record, Ticket | None]:
         self._check_open()
         target = self._book[ask.model]
-        ask = ask._replace(user=user_id(ask.user))
+        user = user_id(ask.user)
+        if user is not ask.user:
+            ask = ask._replace(user=user)
         if ask.request_id is None:
             return self._rank(target, ask, None, loop)
         request = f"{ask.model}/{request_name(ask.request_id)}"

@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import signal
 import socket
+from collections.abc import Coroutine
 from typing import Any
 
 import uvicorn
@@ -30,7 +31,7 @@ def is_loopback(host: str) -> bool:
 
 
 def patient_for(seconds: float) -> type[asyncio.Protocol]:
-    """Return an HTTP protocol that hangs up on clients whose headers do not come in time."""
+    """Return an HTTP protocol that hangs up on clients whose request does not come in time."""
 
     class Patient(HttpToolsProtocol):
         _timer: asyncio.TimerHandle | None = None
@@ -44,9 +45,9 @@ def patient_for(seconds: float) -> type[asyncio.Protocol]:
                 self._timer = self.loop.call_later(seconds, self._hang_up)
             super().on_message_begin()
 
-        def on_headers_complete(self) -> None:
+        def on_message_complete(self) -> None:
             self._stop()
-            super().on_headers_complete()
+            super().on_message_complete()
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop()
@@ -67,6 +68,7 @@ def patient_for(seconds: float) -> type[asyncio.Protocol]:
 
 def config(service: Service, **options: Any) -> uvicorn.Config:
     """Return the server's settings."""
+    service.guard.server_hangs_up = True
     return uvicorn.Config(
         service,
         http=patient_for(service.limits.seconds),
@@ -75,6 +77,7 @@ def config(service: Service, **options: Any) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=30,
         limit_concurrency=service.limits.connections,
@@ -94,6 +97,17 @@ def listen(host: str, port: int) -> socket.socket:
         found.close()
         raise InvalidArgument(f"port must be free on {host}, got {port}: {error}") from None
     return found
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, on the faster event loop where there is one."""
+    try:
+        import uvloop  # noqa: PLC0415 - not on every system
+    except ImportError:
+        asyncio.run(work)
+        return
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(work)
 
 
 async def serve(service: Service, sock: socket.socket, seconds: float | None = None) -> None:

@@ -55,6 +55,20 @@ def test_the_evidence_has_the_numbers(tmp_path):
     assert first.value == pytest.approx(0.5, abs=0.01)
 
 
+def test_worlds_that_differ_much_do_not_hide_a_small_steady_advantage(tmp_path):
+    """One seed is one world for all policies: only the differences count."""
+    plan = made.experiment([made.world("(a)")])
+    run = made.run(
+        tmp_path / "synthetic",
+        plan,
+        lambda panel, label, seed, t: {
+            "regret": 1000.0 * seed + t - (5.0 + seed / 10 if label == "CLUB" else 0.0),
+            "reward": t / 2,
+        },
+    )
+    assert verdict(SENTENCES[0], run) == "holds"
+
+
 def test_a_single_seed_decides_nothing(tmp_path):
     plan = made.experiment([made.world("(a)")], seeds=1)
     finals = {("(a)", "CLUB"): 1.0, ("(a)", "C3"): 100.0, ("(a)", "LinUCB"): 100.0}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from clubcascade.report.claims import series
@@ -83,3 +84,10 @@ def test_real_data_are_compared_by_clicks_and_synthetic_worlds_by_regret(run, tm
     plan = made.experiment([made.replay("(a)", "yelp")])
     keys = {("(a)", c.label): 0.5 for c in plan.policies}
     assert series.yardstick(made.run(tmp_path / "yelp", plan, made.rates(keys))) == "ctr"
+
+
+def test_values_are_paired_by_seed_whatever_their_order():
+    first = pd.Series([10.0, 20.0, 30.0], index=[1, 2, 3])
+    second = pd.Series([31.0, 41.0, 21.0], index=[3, 4, 2])
+    a, b = series.shared(first, second)
+    assert list(zip(a, b, strict=True)) == [(20.0, 21.0), (30.0, 31.0)]

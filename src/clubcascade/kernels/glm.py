@@ -1,0 +1,122 @@
+"""A generalized linear model: its estimate, and the ridge matrix of its widths.
+
+The estimate is a :mod:`likelihood <clubcascade.kernels.likelihood>`; the width of an item is that
+of the linear model, ``sqrt(x' M^-1 x)`` with ``M = reg I + sum x x'``, as in the theorem on
+generalized linear rewards. So a model ranks as a linear one does, with other weights: the link is
+strictly increasing and does not change an order.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from clubcascade.core import Floats
+from clubcascade.kernels import likelihood, linear, one_pass, samples
+from clubcascade.kernels import ridge as models
+from clubcascade.kernels.jit import kernel
+
+
+@kernel
+def keeps_samples(fit: Any) -> bool:
+    """Tell whether estimates are made from samples, and not one pass over them."""
+    return fit.rule[1] == 0.0
+
+
+@kernel
+def widen(ridge: Any, g: int, x: Floats, y: float) -> None:
+    """Let the matrix of model ``g`` see an item; weights are left alone."""
+    moved = ridge.work[0]
+    linear.times(ridge.inverse[g], x, moved)
+    square = linear.dot(x, moved)
+    if square > 0.0:
+        linear.add_outer(ridge.inverse[g], -1.0 / (1.0 + square), moved)
+        linear.add_outer(ridge.gram[g], 1.0, x)
+        if y != 0.0:
+            moment = ridge.moment[g]
+            for f in range(x.shape[0]):
+                moment[f] += y * x[f]
+    ridge.count[g] += 1
+    ridge.age[g] += 1
+
+
+@kernel
+def refresh(ridge: Any, g: int) -> None:
+    """Compute the inverse of model ``g`` anew from its Gram matrix; weights are left alone."""
+    ridge.log_det[g] = linear.invert(ridge.gram[g], ridge.reg[0], ridge.matrix, ridge.inverse[g])
+    ridge.age[g] = 0
+
+
+@kernel
+def _number(store: Any, x: Floats) -> int:
+    """Return the number of an item in the store; -1 for zeros, which teach nothing."""
+    for f in range(x.shape[0]):
+        if x[f] != 0.0:
+            return samples.number(store, x)
+    return -1
+
+
+@kernel
+def learn_estimate(
+    fit: Any, g: int, store: Any, link: Any, items: Any, rows: Any, y: Any, n: int, settle: int
+) -> None:
+    """Give estimate ``g`` the ``n`` looked-at items; ``settle`` (1): its weights are needed now."""
+    if not keeps_samples(fit):
+        for p in range(n):
+            one_pass.pass_once(fit, g, link, items[rows[p]], y[p])
+        if fit.age[g] >= likelihood.RENEW:
+            one_pass.weigh(fit, g)
+        return
+    for p in range(n):
+        x = items[rows[p]]
+        item = _number(store, x)
+        if item >= 0:
+            samples.note(fit.counts, g, item, int(y[p]))
+            likelihood.follow(fit, g, link, x)
+    if settle > 0:
+        likelihood.solve(fit, g, store.items, link, 0)
+
+
+@kernel
+def move(ridge: Any, g: int, before: Floats, step: Floats) -> None:
+    """Add to the drift of model ``g`` how far its weights have come from ``before``."""
+    turned = ridge.work[0]
+    d = before.shape[0]
+    for f in range(d):
+        step[f] = ridge.weights[g, f] - before[f]
+    linear.times(ridge.gram[g], step, turned)
+    square = linear.dot(step, turned) + ridge.reg[0] * linear.dot(step, step)
+    ridge.drift[g] += math.sqrt(max(square, 0.0))
+
+
+@kernel
+def learn_model(
+    ridge: Any, fit: Any, g: int, store: Any, link: Any, items: Any, rows: Any, y: Any, n: int
+) -> None:
+    """Let model ``g`` learn from ``n`` looked-at items and finish the round."""
+    before = fit.vectors[likelihood.BEFORE]
+    for f in range(before.shape[0]):
+        before[f] = ridge.weights[g, f]
+    for p in range(n):
+        widen(ridge, g, items[rows[p]], y[p])
+    if ridge.age[g] >= models.RENEW:
+        refresh(ridge, g)
+    learn_estimate(fit, g, store, link, items, rows, y, n, 1)
+    move(ridge, g, before, fit.vectors[0])
+
+
+@kernel
+def count_anew(ridge: Any, g: int, fit: Any, store: Any) -> None:
+    """Compute the statistics of model ``g`` from the counts of its estimate."""
+    counts, items = fit.counts, store.items
+    d = items.shape[1]
+    gram, moment = ridge.gram[g], ridge.moment[g]
+    for f in range(d):
+        moment[f] = 0.0
+        for h in range(d):
+            gram[f, h] = 0.0
+    for e in range(counts.begin[g], counts.begin[g] + counts.size[g]):
+        x = items[counts.ids[e]]
+        linear.add_outer(gram, float(counts.looks[e]), x)
+        for f in range(d):
+            moment[f] += counts.clicks[e] * x[f]

@@ -1,0 +1,195 @@
+"""CLUB-cascade with generalized linear models: one per component, an estimate per user.
+
+Line numbers are those of Algorithm 1 of the paper, in the modified version of its section on
+generalized linear rewards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clubcascade.core import Floats, Ints, Words
+from clubcascade.kernels import club, glm, likelihood, linear, links, one_pass, ranking, samples
+from clubcascade.kernels import graph as users
+from clubcascade.kernels import ridge as models
+from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
+from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
+
+
+class GLMClubType(StructType):
+    """Type of :class:`GLMClub`."""
+
+
+@struct(GLMClubType)
+class GLMClub(Struct):
+    """The whole state.
+
+    ``ridge`` and ``fit`` have one model per label of ``graph`` and share its weights; ``own`` has
+    one estimate per user, whose weights are ``weights``. Per user also ``count``, ``radius``,
+    ``by_feature`` (as in :mod:`clubcascade.kernels.club`), and, where no samples are kept,
+    ``gram`` and ``moment``. ``rule`` = [alpha, beta, 0]; ``tally`` = [clusters]; the rest is
+    scratch.
+    """
+
+    ridge: models.Ridge
+    fit: likelihood.Likelihood
+    own: likelihood.Likelihood
+    store: samples.Store
+    link: links.Link
+    graph: users.Graph
+    weights: Floats
+    count: Ints
+    gram: Floats
+    moment: Floats
+    radius: Floats
+    by_feature: Any
+    rule: Floats
+    tally: Ints
+    near: Ints
+    gone: Ints
+    near_square: Any
+    flags: Words
+
+
+@kernel
+def make(*fields: Any) -> GLMClub:
+    """Bind arrays into one structure that the kernels take."""
+    return GLMClub(*fields)
+
+
+@kernel
+def _note(state: GLMClub, node: int, x: Floats, y: float) -> None:
+    """Keep the user's sums, where there are no samples to compute them from."""
+    if not glm.keeps_samples(state.own):
+        linear.add_outer(state.gram[node], 1.0, x)
+        for f in range(x.shape[0]):
+            state.moment[node, f] += y * x[f]
+
+
+@kernel
+def pool(source: Any, which: Any, ridge: Any, fit: Any, g: int, store: Any, link: Any) -> None:
+    """Make model ``g`` the one of all samples of the estimates ``which``; its sums may be ready."""
+    if glm.keeps_samples(fit):
+        samples.gather(source.counts, which, store.tally[0], fit.counts, g)
+        glm.count_anew(ridge, g, fit, store)
+        likelihood.solve(fit, g, store.items, link, 1)
+    else:
+        one_pass.add_sums(source, which, fit, g)
+        one_pass.weigh(fit, g)
+    glm.refresh(ridge, g)
+    ridge.version[g] += 1
+
+
+@kernel
+def _model_anew(state: GLMClub, g: int, members: Any, start: Any) -> None:
+    """Line 5 from nothing, for one component; the search of its weights begins at ``start``."""
+    ridge = state.ridge
+    models.clear(ridge, g)
+    for e in range(members.shape[0]):
+        ridge.count[g] += state.count[members[e]]
+        if not glm.keeps_samples(state.own):
+            node = members[e]
+            models.add(ridge, g, state.gram[node], state.moment[node], 0, 1.0)
+    for f in range(start.shape[0]):
+        ridge.weights[g, f] = start[f]
+    pool(state.own, members, ridge, state.fit, g, state.store, state.link)
+
+
+@kernel
+def _split(state: GLMClub, pieces: int) -> None:
+    """Give every piece that a cut split off its own model, and the rest one of what remains."""
+    graph = state.graph
+    whole = graph.piece[0, 2]
+    start = state.ridge.weights[whole].copy()
+    rest = users.component(graph, graph.tally[3])
+    first = 0
+    for p in range(pieces + 1):
+        if p < pieces:
+            label, members = graph.piece[p, 0], graph.moved[first : graph.piece[p, 1]]
+        else:
+            label, members = whole, graph.queue_a[:rest]
+        _model_anew(state, label, members, start)
+        first += members.shape[0]
+    state.tally[0] += pieces
+
+
+@kernel
+def _delete_edges(state: Any, node: int) -> None:
+    """Line 10: delete the edges to users whose weights are too far away."""
+    if users.is_dense(state.graph) and 16 * state.graph.degree[node] > state.by_feature.shape[1]:
+        gone = club._find_far_users(state, node)
+    else:
+        gone = club._find_far_neighbours(state, node)
+    if gone > 0:
+        pieces = users.cut(state.graph, node, state.gone, gone)
+        if pieces > 0:
+            _split(state, pieces)
+
+
+@kernel
+def merge(state: GLMClub, home: int, labels: Any) -> None:
+    """Make the model of ``home`` the one of all ``labels``, itself among them."""
+    ridge = state.ridge
+    for e in range(labels.shape[0]):
+        g = labels[e]
+        if g != home:
+            models.add(ridge, home, ridge.gram[g], ridge.moment[g], ridge.count[g], 1.0)
+    pool(state.fit, labels, ridge, state.fit, home, state.store, state.link)
+    for e in range(labels.shape[0]):
+        if labels[e] != home:
+            state.fit.counts.size[labels[e]] = 0
+
+
+@kernel
+def pool_guest(state: GLMClub, labels: Any, ridge: Any, fit: Any) -> None:
+    """Make model 0 of a guest the one of all ``labels``."""
+    for e in range(labels.shape[0]):
+        g = labels[e]
+        models.add(ridge, 0, state.ridge.gram[g], state.ridge.moment[g], state.ridge.count[g], 1.0)
+    pool(state.fit, labels, ridge, fit, 0, state.store, state.link)
+
+
+@kernel
+def weigh_again(state: Any, nodes: Any) -> None:
+    """Bring users up to date who were alone until a newcomer linked with them."""
+    for e in range(nodes.shape[0]):
+        node = nodes[e]
+        if state.count[node] > 0 and state.graph.degree[node] == 1:
+            if glm.keeps_samples(state.own):
+                likelihood.solve(state.own, node, state.store.items, state.link, 1)
+            club._publish(state, node)
+
+
+@answer(rank_catalog, GLMClubType)
+def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
+    ranking.rank_shelf(state.ridge, state.graph.label[node], state.rule[1], shelf, rows, scores)
+
+
+@answer(rank_items, GLMClubType)
+def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
+    g = state.graph.label[node]
+    weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
+    ranking.rank_loose(weights, inverse, state.rule[1], features, offered, rows, scores)
+
+
+@answer(learn, GLMClubType)
+def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
+    own, store, link = state.own, state.store, state.link
+    linked = state.graph.degree[node] > 0
+    if state.count[node] == 0:
+        likelihood.clear(own, node)
+    glm.learn_estimate(own, node, store, link, features, rows, rewards, examined, int(linked))
+    for p in range(examined):
+        _note(state, node, features[rows[p]], rewards[p])
+    state.count[node] += examined
+    state.radius[node] = club.radius_of(state.count[node], False)
+    g = state.graph.label[node]
+    glm.learn_model(state.ridge, state.fit, g, store, link, features, rows, rewards, examined)
+    if linked:
+        club._publish(state, node)
+        _delete_edges(state, node)
+
+
+@answer(count_clusters, GLMClubType)
+def _count_clusters(state: Any) -> Any:
+    return state.tally[0]

@@ -1,0 +1,252 @@
+"""The samples of a likelihood, without repeats: distinct items, and counts per item.
+
+The order of samples does not matter to a likelihood, and equal items need one entry: (item, how
+often looked at, how often clicked). So with a catalogue the samples of a user or a cluster take
+no more room than the catalogue has items, exactly; with items that change they grow for ever.
+Items are known by their features alone, whether they came in a catalogue or loose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clubcascade.core import Floats, Ints
+from clubcascade.kernels.jit import Struct, StructType, kernel, struct
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+
+
+class StoreType(StructType):
+    """Type of :class:`Store`."""
+
+
+@struct(StoreType)
+class Store(Struct):
+    """Every distinct item that was ever looked at, numbered as they came.
+
+    ``items`` (room x d); ``slots``, a hash table of item numbers, -1 where empty, its length a
+    power of 2; ``key`` (d), scratch; ``tally`` = [items].
+    """
+
+    items: Floats
+    slots: Ints
+    key: Floats
+    tally: Ints
+
+
+@kernel
+def make(*fields: Any) -> Store:
+    """Bind arrays into one structure that the kernels take."""
+    return Store(*fields)
+
+
+@kernel
+def items_of(store: Store) -> Floats:
+    """Return the items, as a copy."""
+    return store.items[: store.tally[0]].copy()
+
+
+@kernel
+def _place(store: Store) -> int:
+    """Find the slot of the item in ``key``, or the empty one where it belongs."""
+    key, items, slots = store.key, store.items, store.slots
+    words = key.view(np.uint64)
+    word = np.uint64(0)
+    for f in range(words.shape[0]):
+        word = np.uint64((word ^ words[f]) * _STEP)
+        word = np.uint64(word ^ (word >> _HALF))
+    place = int(np.int64(word & np.uint64(slots.shape[0] - 1)))
+    while slots[place] >= 0:
+        item = items[slots[place]]
+        same = True
+        for f in range(key.shape[0]):
+            if item[f] != key[f]:
+                same = False
+                break
+        if same:
+            return place
+        place = (place + 1) & (slots.shape[0] - 1)
+    return place
+
+
+@kernel
+def _grow(store: Store) -> None:
+    """Double the room of the store."""
+    n, d = store.items.shape
+    items = np.zeros((2 * n, d))
+    items[:n] = store.items
+    store.items = items
+    store.slots = np.full(8 * n, -1)
+    for i in range(n):
+        for f in range(d):
+            store.key[f] = items[i, f]
+        store.slots[_place(store)] = i
+
+
+@kernel
+def number(store: Store, x: Floats) -> int:
+    """Return the number of an item; a new one gets the next."""
+    for f in range(x.shape[0]):
+        store.key[f] = x[f] + 0.0  # -0.0 and 0.0 are one
+    place = _place(store)
+    if store.slots[place] >= 0:
+        return store.slots[place]
+    n = store.tally[0]
+    if n == store.items.shape[0]:
+        _grow(store)
+        for f in range(x.shape[0]):
+            store.key[f] = x[f] + 0.0
+        place = _place(store)
+    store.items[n] = store.key
+    store.slots[place] = n
+    store.tally[0] = n + 1
+    return n
+
+
+@kernel
+def fill(store: Store, items: Floats) -> None:
+    """Put distinct items into an empty store, in order."""
+    for i in range(items.shape[0]):
+        number(store, items[i])
+
+
+class CountsType(StructType):
+    """Type of :class:`Counts`."""
+
+
+@struct(CountsType)
+class Counts(Struct):
+    """Many lists of (item, looks, clicks) side by side, each in the order of its item numbers.
+
+    List ``g`` is ``size[g]`` entries of ``ids``, ``looks`` and ``clicks`` from ``begin[g]`` on,
+    with room for ``room[g]``; ``tally`` = [entries given out].
+    """
+
+    begin: Ints
+    size: Ints
+    room: Ints
+    ids: Ints
+    looks: Ints
+    clicks: Ints
+    tally: Ints
+
+
+@kernel
+def make_counts(*fields: Any) -> Counts:
+    """Bind arrays into one structure that the kernels take."""
+    return Counts(*fields)
+
+
+@kernel
+def lists(counts: Counts) -> tuple[Ints, Ints, Ints]:
+    """Return the arrays that the kernels replace when they are full: ids, looks, clicks."""
+    return counts.ids, counts.looks, counts.clicks
+
+
+@kernel
+def _repack(counts: Counts, more: int) -> None:
+    """Move all lists to new arrays without gaps, and make room for ``more`` and as much again."""
+    total = more
+    for g in range(counts.size.shape[0]):
+        total += counts.size[g]
+    ids, looks, clicks = (
+        np.zeros(2 * total + 64, np.int64),
+        np.zeros(2 * total + 64, np.int64),
+        np.zeros(2 * total + 64, np.int64),
+    )
+    end = 0
+    for g in range(counts.size.shape[0]):
+        first, size = counts.begin[g], counts.size[g]
+        for e in range(size):
+            ids[end + e] = counts.ids[first + e]
+            looks[end + e] = counts.looks[first + e]
+            clicks[end + e] = counts.clicks[first + e]
+        counts.begin[g] = end
+        counts.room[g] = size
+        end += size
+    counts.ids, counts.looks, counts.clicks = ids, looks, clicks
+    counts.tally[0] = end
+
+
+@kernel
+def make_room(counts: Counts, g: int, room: int) -> None:
+    """Give list ``g`` room for ``room`` entries; they keep their order."""
+    if room <= counts.room[g]:
+        return
+    if counts.tally[0] + room > counts.ids.shape[0]:
+        _repack(counts, room)
+    first, new = counts.begin[g], counts.tally[0]
+    for e in range(counts.size[g]):
+        counts.ids[new + e] = counts.ids[first + e]
+        counts.looks[new + e] = counts.looks[first + e]
+        counts.clicks[new + e] = counts.clicks[first + e]
+    counts.begin[g] = new
+    counts.room[g] = room
+    counts.tally[0] = new + room
+
+
+@kernel
+def note(counts: Counts, g: int, item: int, click: int) -> None:
+    """Count one look at an item in list ``g``, and its click."""
+    first, size = counts.begin[g], counts.size[g]
+    ids = counts.ids
+    low, high = first, first + size
+    while low < high:
+        middle = (low + high) // 2
+        if ids[middle] < item:
+            low = middle + 1
+        else:
+            high = middle
+    if low == first + size or ids[low] != item:
+        if size == counts.room[g]:
+            make_room(counts, g, 2 * size + 8)
+            low += counts.begin[g] - first
+            first = counts.begin[g]
+        ids, looks, clicks = counts.ids, counts.looks, counts.clicks
+        for e in range(first + size, low, -1):
+            ids[e], looks[e], clicks[e] = ids[e - 1], looks[e - 1], clicks[e - 1]
+        ids[low], looks[low], clicks[low] = item, 0, 0
+        counts.size[g] = size + 1
+    counts.looks[low] += 1
+    counts.clicks[low] += click
+
+
+@kernel
+def gather(source: Counts, which: Any, n_items: int, counts: Counts, g: int) -> None:
+    """Make list ``g`` of ``counts`` the sum of the lists ``which`` of ``source``."""
+    looks, clicks = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
+    for w in range(which.shape[0]):
+        first = source.begin[which[w]]
+        for e in range(first, first + source.size[which[w]]):
+            looks[source.ids[e]] += source.looks[e]
+            clicks[source.ids[e]] += source.clicks[e]
+    size = 0
+    for item in range(n_items):
+        size += looks[item] > 0
+    counts.size[g] = 0
+    make_room(counts, g, size)
+    end = counts.begin[g]
+    for item in range(n_items):
+        if looks[item] > 0:
+            counts.ids[end], counts.looks[end], counts.clicks[end] = item, looks[item], clicks[item]
+            end += 1
+    counts.size[g] = size
+
+
+@kernel
+def load(counts: Counts, which: Ints, sizes: Ints, ids: Ints, looks: Ints, clicks: Ints) -> None:
+    """Fill the empty lists ``which`` from lists laid end to end."""
+    at = 0
+    for w in range(which.shape[0]):
+        g = which[w]
+        make_room(counts, g, sizes[w])
+        first = counts.begin[g]
+        for e in range(sizes[w]):
+            counts.ids[first + e] = ids[at + e]
+            counts.looks[first + e] = looks[at + e]
+            counts.clicks[first + e] = clicks[at + e]
+        counts.size[g] = sizes[w]
+        at += sizes[w]

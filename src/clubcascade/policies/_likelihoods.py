@@ -1,0 +1,118 @@
+"""The arrays of many estimates, with room to grow and a state that can be saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade.core import Floats, Ints
+from clubcascade.kernels import likelihood as kernels
+from clubcascade.kernels import samples
+from clubcascade.policies._arrays import aligned_zeros
+
+_EACH = ("curve", "age", "second", "target")
+
+
+def make_store(d: int, items: Floats | None = None) -> Any:
+    """Return a store of distinct items, with these in it."""
+    room, slots = np.zeros((64, d)), np.full(256, -1)
+    store = samples.make(room, slots, np.zeros(d), np.zeros(1, np.int64))
+    if items is not None:
+        samples.fill(store, np.ascontiguousarray(items, dtype=np.float64))
+    return store
+
+
+class Likelihoods:
+    """Estimates 0, 1, ... over ``d`` features.
+
+    Parameters
+    ----------
+    weights
+        Where the weights go, one row per estimate; often shared with somebody.
+    penalty
+        Penalty of the weights.
+    online
+        Whether samples are seen once and not kept.
+    inverses
+        Whether each estimate keeps the inverse of its second derivative.
+    """
+
+    def __init__(
+        self, weights: Floats, *, penalty: float, online: bool, inverses: bool = True
+    ) -> None:
+        self.penalty, self.online = penalty, online
+        self.capacity = 0
+        self.arrays: dict[str, npt.NDArray[Any]] = {}
+        self._counts: Any = None
+        self.reserve(weights, inverses)
+
+    def reserve(self, weights: Floats, inverses: bool = True) -> None:
+        """Make room for as many estimates as ``weights`` has rows; those beyond are not clear."""
+        capacity, d = weights.shape
+        old, kept = self.arrays, self.capacity
+        rows = capacity if self.online else 0
+        a: dict[str, npt.NDArray[Any]] = {
+            "weights": weights,
+            "curve": aligned_zeros(capacity if inverses else 0, d, d),
+            "age": np.zeros(capacity, np.int64),
+            "second": aligned_zeros(rows, d, d),
+            "target": aligned_zeros(rows, d),
+        }
+        places = {name: np.zeros(capacity, np.int64) for name in ("begin", "size", "room")}
+        for name, value in old.items():
+            if name in _EACH and len(a[name]):
+                a[name][:kept] = value[:kept]
+            if name in places:
+                places[name][:kept] = value[:kept]
+        tally = old["tally"] if old else np.zeros(1, np.int64)
+        pool: tuple[Any, ...] = tuple(np.zeros(64, np.int64) for _ in range(3))
+        if old:
+            pool = samples.lists(self._counts)
+        self.arrays = {**a, **places, "tally": tally}
+        self.capacity = capacity
+        self._counts = samples.make_counts(*places.values(), *pool, tally)
+        self.struct = kernels.make(
+            *a.values(),
+            self._counts,
+            np.array([self.penalty, float(self.online)]),
+            aligned_zeros(kernels.VECTORS, d),
+            aligned_zeros(kernels.MATRICES, d, d),
+            aligned_zeros(3, kernels.BLOCK),
+        )
+
+    def clear(self, g: int) -> None:
+        """Make estimate ``g`` one that has seen nothing."""
+        kernels.clear(self.struct, g)
+
+    def counts(self, g: int) -> tuple[Ints, Ints, Ints]:
+        """Return the samples of estimate ``g``: item numbers, looks, clicks."""
+        first, size = self.arrays["begin"][g], self.arrays["size"][g]
+        ids, looks, clicks = (part[first : first + size] for part in samples.lists(self._counts))
+        return ids, looks, clicks
+
+    def state(self, which: Ints) -> dict[str, npt.NDArray[Any]]:
+        """Return copies of what the estimates ``which`` are made of, but for the weights."""
+        parts = {name: self.arrays[name][which] for name in _EACH if len(self.arrays[name])}
+        if self.online:
+            return parts
+        lists = [self.counts(g) for g in which.tolist()]
+        empty = np.zeros(0, np.int64)
+        for i, name in enumerate(("ids", "looks", "clicks")):
+            parts[name] = np.concatenate([empty, *(each[i] for each in lists)])
+        parts["sizes"] = self.arrays["size"][which]
+        return parts
+
+    def load_state(self, which: Ints, state: dict[str, Any], prefix: str) -> None:
+        """Take over what :meth:`state` returned, into estimates that have seen nothing."""
+        for name in _EACH:
+            if len(self.arrays[name]):
+                self.arrays[name][which] = state[prefix + name]
+        if not self.online:
+            names = ("sizes", "ids", "looks", "clicks")
+            parts = [np.ascontiguousarray(state[prefix + name], dtype=np.int64) for name in names]
+            total = int(parts[0].sum())
+            if len(parts[0]) != len(which) or any(len(part) != total for part in parts[1:]):
+                raise ValueError("lists of samples differ in length")
+            samples.load(self._counts, np.ascontiguousarray(which, dtype=np.int64), *parts)

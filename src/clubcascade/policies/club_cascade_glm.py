@@ -1,0 +1,333 @@
+"""CLUB-cascade with a link function: the paper's extension to generalized linear rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade import validation
+from clubcascade.core import Floats, Items
+from clubcascade.errors import InvalidArgument
+from clubcascade.graph import UserGraph
+from clubcascade.kernels import glm_club as kernels
+from clubcascade.kernels import samples
+from clubcascade.kernels.club import BLOCK, radius_of
+from clubcascade.links import Link, read_link
+from clubcascade.policies._arrays import aligned_zeros
+from clubcascade.policies._glm_parameters import (
+    Solver,
+    read_alpha,
+    read_beta,
+    read_penalty,
+    read_solver,
+)
+from clubcascade.policies._likelihoods import Likelihoods, make_store
+from clubcascade.policies._models import Models
+from clubcascade.policies._user_statistics import OWN_INVERSES
+from clubcascade.policies.club_cascade import ClubCascade
+
+_USERS = ("weights", "count", "gram", "moment")
+
+
+class ClubCascadeGLM(ClubCascade):
+    """CLUB-cascade for clicks whose probability is ``mu(weights . x)`` with a known link mu.
+
+    Every component of the users' graph, and every user, has an estimate of its own: the solution
+    of the likelihood equation over all its samples. Items are ranked by
+    ``weights . x + beta sqrt(x' M^-1 x)``; an edge goes as in :class:`clubcascade.ClubCascade`.
+    With the identity link this is :class:`clubcascade.ClubCascade` of the same ``reg``.
+
+    Parameters
+    ----------
+    n_features
+        Number of features of an item.
+    users
+        Users known beforehand; others join at their first ``update``.
+    link
+        ``"logistic"``, ``"probit"``, ``"identity"``, or a :class:`clubcascade.Link`.
+    alpha
+        Edge-deletion constant, in units of weights; 2 over the link's largest slope unless
+        ``item_eigenvalue`` names the theorem's.
+    beta
+        Exploration constant, in units of ``weights . x``; 1 over the link's largest slope unless
+        ``horizon``, ``n_clusters`` and ``item_eigenvalue`` name the theorem's.
+    reg
+        Ridge constant of the widths.
+    penalty
+        ``penalty |weights|^2 / 2`` is added to the negative log-likelihood, which keeps weights
+        finite where samples are separable or few; by default ``reg`` times the largest slope. The
+        paper has none.
+    solver
+        ``"exact"``: the maximum likelihood estimate over all samples. They are kept as counts per
+        distinct item: bounded with a catalogue, growing for ever with items that change.
+        ``"online"``: every sample is seen once and none is kept.
+    start, edge_probability, smallest_share, delta
+        The graph at the beginning, as for :class:`clubcascade.ClubCascade`.
+    horizon, n_clusters, item_eigenvalue
+        Take ``beta`` (all three) and ``alpha`` (item_eigenvalue) from Theorem 4.
+    seed
+        Seed of the random start.
+
+    References
+    ----------
+    Li, "Online clustering of contextual cascading bandits", AAAI 2018, "Extensions to generalized
+    linear rewards": Equation (8) and Theorem 4. The online solver is a step of Faury, Abeille, Jun
+    and Calauzènes, "Jointly efficient and optimal algorithms for logistic bandits", AISTATS 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy = ClubCascadeGLM(n_features=2, users=["alice", "bob"], alpha=1.0, reg=1.0)
+    >>> items = np.eye(2)
+    >>> for _ in range(20):
+    ...     policy.update("alice", items[[0, 1]], click=0)
+    ...     policy.update("bob", items[[1, 0]], click=0)
+    >>> policy.recommend("alice", items, k=1), policy.recommend("bob", items, k=1)
+    (array([0]), array([1]))
+    >>> policy.clusters()
+    [{'alice'}, {'bob'}]
+    """
+
+    def __init__(
+        self,
+        *,
+        n_features: int,
+        users: Iterable[Hashable] | None = None,
+        link: str | Link = "logistic",
+        alpha: float | None = None,
+        beta: float | None = None,
+        reg: float = 4.0,
+        penalty: float | None = None,
+        solver: Solver = "exact",
+        start: Literal["complete", "random"] = "complete",
+        edge_probability: float | None = None,
+        smallest_share: float | None = None,
+        delta: float = 0.1,
+        horizon: int | None = None,
+        n_clusters: int | None = None,
+        item_eigenvalue: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.link = read_link(link)
+        self.solver = read_solver(solver)
+        self.penalty = read_penalty(
+            penalty, self.link, validation.number("reg", reg, low=0, open_low=True)
+        )
+        super().__init__(
+            n_features=n_features,
+            users=users,
+            alpha=alpha,
+            beta=beta,
+            reg=reg,
+            start=start,
+            edge_probability=edge_probability,
+            smallest_share=smallest_share,
+            delta=delta,
+            horizon=horizon,
+            n_clusters=n_clusters,
+            item_eigenvalue=item_eigenvalue,
+            seed=seed,
+        )
+        self._named = {"penalty": penalty, "link": self.link.saved()}
+        for g in range(self._graph.n_components):
+            self._fits.clear(g)
+
+    # -- parameters ----------------------------------------------------------------------------
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor's arguments, as they were given; an own link as its table."""
+        return super().params | self._named
+
+    def _read_alpha(self, alpha: float | None) -> float:
+        if alpha is not None and self.item_eigenvalue is not None and self.horizon is None:
+            raise InvalidArgument(
+                f"alpha must be left out when item_eigenvalue names the theorem's, got {alpha!r}"
+            )
+        return read_alpha(alpha, self.link, self.n_features, self.item_eigenvalue)
+
+    def _read_beta(self, beta: float | None) -> float:
+        named = self.horizon, self.n_clusters, self.item_eigenvalue
+        return read_beta(beta, self.link, self.n_features, *named)
+
+    # -- arrays --------------------------------------------------------------------------------
+
+    def _allocate(self, graph: UserGraph) -> None:
+        self._graph = graph
+        self._models = Models(self.n_features, self.reg, graph.capacity)
+        self._store = make_store(self.n_features)
+        self._per_user: dict[str, npt.NDArray[Any]] = {}
+        self._reserve_users()
+        kind: dict[str, Any] = {"penalty": self.penalty, "online": self.solver == "online"}
+        self._fits = Likelihoods(self._models.arrays["weights"], **kind)
+        self._estimates = Likelihoods(
+            self._per_user["weights"], **kind, inverses=graph.n <= OWN_INVERSES
+        )
+        self._constants = np.array([self.alpha, self.beta, 0.0])
+        self._tally = np.array([graph.n_components])
+        self._bind()
+
+    def _reserve_users(self) -> None:
+        """Make room for as many users as the graph has, keeping what there is."""
+        n, d, old = self._graph.capacity, self.n_features, self._per_user
+        rows = n if self.solver == "online" else 0
+        room = -(-n // BLOCK) * BLOCK  # whole blocks, so that a loop over one has no rest
+        dense = self._graph.start.dense
+        self._per_user = {
+            "weights": aligned_zeros(n, d),
+            "count": np.zeros(n, np.int64),
+            "gram": aligned_zeros(rows, d, d),
+            "moment": aligned_zeros(rows, d),
+            "radius": np.ones(room),
+            "by_feature": aligned_zeros(d, room if dense else 0, dtype=np.float32),
+        }
+        for name in (*_USERS, "radius"):
+            if old and len(self._per_user[name]):
+                self._per_user[name][: len(old[name])] = old[name]
+        self._publish()
+
+    def _publish(self) -> None:
+        a = self._per_user
+        if a["by_feature"].shape[1]:
+            a["by_feature"][:, : len(a["weights"])] = a["weights"].T
+
+    def _bind(self) -> None:
+        n = self._graph.capacity
+        self.compiled = kernels.make(
+            self._models.struct,
+            self._fits.struct,
+            self._estimates.struct,
+            self._store,
+            self.link.compiled,
+            self._graph.struct,
+            *self._per_user.values(),
+            self._constants,
+            self._tally,
+            np.zeros(n, np.int64),
+            np.zeros(n, np.int64),
+            np.zeros((2, max(BLOCK, self.n_features)), np.float32),
+            np.zeros(BLOCK, np.uint64),
+        )
+
+    # -- users ---------------------------------------------------------------------------------
+
+    def _join(self, user: Hashable) -> int:
+        links = self._graph.links_of_newcomer()
+        number, label, merged = self._graph.join()
+        if self._graph.capacity > self._models.capacity or number == OWN_INVERSES:
+            self._models.reserve(self._graph.capacity)
+            self._reserve_users()
+            self._fits.reserve(self._models.arrays["weights"])
+            self._estimates.reserve(self._per_user["weights"], self._graph.n <= OWN_INVERSES)
+        self._bind()
+        if self._graph.arrays["size"][label] == 1:
+            self._models.clear(label)
+            self._fits.clear(label)
+        if merged:
+            kernels.merge(self.compiled, label, np.array([label, *merged]))
+        kernels.weigh_again(self.compiled, links)
+        self._tally[0] = self._graph.n_components
+        self._numbers[user] = number
+        return number
+
+    def _model_of(self, user: Hashable) -> tuple[Models, int]:
+        labels = self._graph.arrays["label"]
+        number = self._numbers.get(user, -1)
+        if number >= 0:
+            return self._models, int(labels[number])
+        found = np.unique(labels[self._graph.links_of_newcomer()])
+        if len(found) == 1:
+            return self._models, int(found[0])
+        guest = Models(self.n_features, self.reg, capacity=1)
+        guest.clear(0)
+        if len(found):
+            fit = Likelihoods(
+                guest.arrays["weights"], penalty=self.penalty, online=self.solver == "online"
+            )
+            kernels.pool_guest(self.compiled, found, guest.struct, fit.struct)
+        return guest, 0
+
+    # -- answers -------------------------------------------------------------------------------
+
+    def scores(self, user: Hashable, items: Items) -> Floats:
+        """Return the upper confidence bound of every item's click, capped at 1."""
+        mean, width, radius = self._parts(user, items)
+        return np.minimum(self.link.mu(mean + radius * width), 1.0)
+
+    def user_weights(self, user: Hashable) -> Floats:
+        """Return the weights learned from this user alone (theta_i)."""
+        number = self._known(user)
+        with self._lock:
+            if self._graph.arrays["degree"][number] == 0 and self.solver == "exact":
+                label = self._graph.arrays["label"][number]  # alone: its model is its own estimate
+                return np.array(self._models.arrays["weights"][label])
+            return np.array(self._per_user["weights"][number])
+
+    def statistics(self, user: Hashable) -> tuple[Floats, Floats, int]:
+        """Return the user's own (gram, moment, count); no ridge term inside ``gram``."""
+        number = self._known(user)
+        with self._lock:
+            a, count = self._per_user, int(self._per_user["count"][number])
+            if self.solver == "online":
+                return np.array(a["gram"][number]), np.array(a["moment"][number]), count
+            ids, looks, clicks = self._estimates.counts(number)
+            rows = samples.items_of(self._store)[ids]
+            return (rows.T * looks) @ rows, clicks @ rows, count
+
+    def state(self) -> dict[str, Any]:
+        """Return all that was learned: arrays (copies) and plain values."""
+        with self._lock:
+            met = np.flatnonzero(self._per_user["count"])
+            n_labels = int(self._graph.arrays["tally"][0])
+            own = {name: self._per_user[name] for name in _USERS}
+            own = {name: value[met] for name, value in own.items() if len(value)}
+            fits = self._fits.state(np.arange(n_labels))
+            return {
+                "users": list(self._numbers),
+                "tally": self._tally.copy(),
+                "met": met,
+                "items": samples.items_of(self._store),
+                **{f"user_{name}": value for name, value in own.items()},
+                **{f"own_{name}": value for name, value in self._estimates.state(met).items()},
+                **{f"graph_{name}": value for name, value in self._graph.state().items()},
+                **self._models.state(n_labels),
+                **{f"fit_{name}": value for name, value in fits.items()},
+            }
+
+    def _take(self, state: dict[str, Any]) -> None:
+        parts = {
+            name.removeprefix("graph_"): value
+            for name, value in state.items()
+            if name.startswith("graph_")
+        }
+        users = list(state["users"])
+        if len(users) != len(parts["label"]):
+            raise ValueError("users and graph differ in length")
+        self._allocate(UserGraph.from_state(self._start(), parts))
+        self._store = make_store(self.n_features, state["items"])
+        self._models.load_state(state)
+        self._tally[:] = state["tally"]
+        self._fits.load_state(np.arange(int(self._graph.arrays["tally"][0])), state, "fit_")
+        met = np.asarray(state["met"])
+        self._estimates.load_state(met, state, "own_")
+        for name in _USERS:
+            if len(self._per_user[name]):
+                self._per_user[name][met] = state[f"user_{name}"]
+        count = self._per_user["count"][met]
+        self._per_user["radius"][met] = [radius_of(each, False) for each in count]
+        self._publish()
+        self._numbers = {user: number for number, user in enumerate(users)}
+        self._bind()
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        """Yield both solvers, complete and random starts, early and late users."""
+        yield cls(n_features=3, users=range(6), alpha=1.0, beta=0.5, reg=1.0)
+        yield cls(n_features=3, link="probit", alpha=0.8, beta=0.5, reg=1.0)
+        yield cls(
+            n_features=3, users=range(4), alpha=1.0, start="random", edge_probability=0.6, seed=5
+        )
+        yield cls(n_features=3, users=range(3), alpha=1.0, beta=0.5, reg=1.0, solver="online")

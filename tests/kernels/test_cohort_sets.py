@@ -1,0 +1,224 @@
+"""Evidence by its definition; rings, sums and labels that hold whatever users do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from scipy.stats import multivariate_normal
+
+import clubcascade as cc
+from clubcascade.kernels import cohort_sets as sets
+from clubcascade.kernels.cohort import STALE
+from tests.reference.cohort_cascade import log_probability
+
+# -- evidence ----------------------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    d=st.integers(1, 6),
+    n=st.integers(1, 40),
+    noise=st.floats(1e-4, 1.0),
+    width=st.floats(1e-3, 10.0),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_evidence_is_the_probability_of_the_clicks(d, n, noise, width, seed):
+    """The d x d formula, from sums alone, against the n x n normal of the samples."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((n, d)) / math.sqrt(d)
+    rows[rng.random(n) < 0.1] = 0.0
+    clicks = (rng.random(n) < 0.4).astype(float)
+    centre = rng.standard_normal(d)
+    root = rng.standard_normal((d, d))
+    spread = width * (root @ root.T / d + 0.05 * np.eye(d))
+    found = sets.evidence(
+        rows.T @ rows,
+        rows.T @ clicks,
+        centre,
+        np.linalg.inv(spread),
+        np.linalg.slogdet(spread)[1],
+        noise,
+        np.zeros((d, d)),
+        np.zeros((2, d)),
+    )
+    shared = -0.5 * (n * math.log(2 * math.pi * noise) + clicks @ clicks / noise)
+    whole = log_probability(rows, clicks, centre, spread, noise)
+    assert found + shared == pytest.approx(whole, rel=1e-7, abs=1e-6)
+    covariance = noise * (np.eye(n) + rows @ spread @ rows.T)
+    scipys = multivariate_normal.logpdf(clicks, rows @ centre, covariance)
+    assert whole == pytest.approx(scipys, rel=1e-7, abs=1e-6)
+
+
+def test_evidence_of_nothing_is_the_same_everywhere():
+    """Without feedback every centre and every spread is equally probable."""
+    for width in (0.1, 1.0, 7.0):
+        nothing = sets.evidence(
+            np.zeros((3, 3)),
+            np.zeros(3),
+            np.arange(3.0),
+            np.eye(3) / width,
+            3 * math.log(width),
+            0.2,
+            np.zeros((3, 3)),
+            np.zeros((2, 3)),
+        )
+        assert nothing == pytest.approx(0.0, abs=1e-12)
+
+
+# -- who is where ------------------------------------------------------------------------------
+
+
+class Moves(RuleBasedStateMachine):
+    """Users learn, are placed by the policy or by force, and cohorts merge, in any order."""
+
+    @initialize(
+        d=st.integers(1, 3),
+        known=st.integers(0, 10),
+        most=st.sampled_from([1, 2, 4, 30]),
+        seed=st.integers(0, 10**6),
+    )
+    def begin(self, d, known, most, seed):
+        self.rng = np.random.default_rng(seed)
+        self.d, self.most, self.names = d, most, known
+        self.tastes = self.rng.standard_normal((3, d))
+        self.policy = cc.CohortCascade(
+            n_features=d, users=range(known), max_cohorts=most, seed=seed
+        )
+
+    @property
+    def arrays(self):
+        return self.policy._arrays
+
+    @property
+    def compiled(self):
+        return self.policy.compiled
+
+    def occupied(self):
+        return sorted(set(self.policy.labels().tolist()) - {0})
+
+    @rule(lists=st.integers(1, 30), newcomers=st.booleans())
+    def learn(self, lists, newcomers):
+        for _ in range(lists):
+            if self.names == 0 or (newcomers and self.rng.random() < 0.2):
+                self.names += 1
+            user = int(self.rng.integers(self.names))
+            items = self.rng.standard_normal((4, self.d))
+            items /= np.maximum(np.linalg.norm(items, axis=1, keepdims=True), 1.0)
+            liked = np.flatnonzero(items @ self.tastes[user % 3] > 0.1)
+            self.policy.update(user, items, int(liked[0]) if len(liked) else None)
+
+    @precondition(lambda self: self.policy.users)
+    @rule(times=st.integers(1, 20), turn=st.integers(0, 1))
+    def place(self, times, turn):
+        for _ in range(times):
+            node = int(self.rng.integers(len(self.policy.users)))
+            labels, cohorts = self.policy.labels(), len(self.occupied())
+            moved = sets.place(self.compiled, node, int(self.rng.integers(10**6)), turn)
+            if moved:
+                assert self.policy.labels()[node] > 0
+            else:  # nothing but a merger may have happened
+                merged = len(self.occupied()) == cohorts - 1
+                assert merged or np.array_equal(labels, self.policy.labels())
+
+    @precondition(lambda self: self.policy.users)
+    @rule(times=st.integers(1, 10))
+    def force(self, times):
+        """Move users to any other label, or into none and back."""
+        for _ in range(times):
+            node = int(self.rng.integers(len(self.policy.users)))
+            label = int(self.rng.integers(1, self.most + 1))
+            if label != self.arrays["label"][node]:
+                sets._leave(self.compiled, node)
+                if self.rng.random() < 0.9:
+                    sets._join(self.compiled, node, label)
+
+    @precondition(lambda self: self.policy.users and len(self.occupied()) > 1)
+    @rule()
+    def merge(self):
+        small, large = self.rng.permutation(self.occupied())[:2]
+        members = np.flatnonzero(np.isin(self.policy.labels(), [small, large]))
+        sets._merge(self.compiled, int(small), int(large))
+        assert np.flatnonzero(self.policy.labels() == large).tolist() == members.tolist()
+
+    @rule()
+    def save_and_load(self):
+        other = self.policy.fresh()
+        other.load_state(self.policy.state())
+        self.policy = other
+
+    @invariant()
+    def rings_are_whole(self):
+        a, labels = self.arrays, self.policy.labels()
+        for g in range(1, self.most + 1):
+            members = np.flatnonzero(labels == g).tolist()
+            assert a["size"][g] == len(members)
+            walked, node = [], int(a["head"][g])
+            for _ in members:
+                walked.append(node)
+                assert a["before"][a["after"][node]] == node
+                node = int(a["after"][node])
+            assert sorted(walked) == members
+            assert not members or node == a["head"][g]
+
+    @invariant()
+    def tallies_are_right(self):
+        occupied, labels = self.occupied(), self.policy.labels()
+        assert all(1 <= g <= self.most for g in occupied)
+        tally = self.arrays["tally"].tolist()
+        assert tally[1:3] == [len(occupied), len(self.policy.users)]
+        assert tally[3] >= max(occupied, default=0)
+        assert tally[4] == np.count_nonzero(labels)
+        clusters = self.policy.clusters()
+        assert len(clusters) == len(set(labels.tolist()))
+        assert {user for part in clusters for user in part} == set(self.policy.users)
+
+    @invariant()
+    def cohorts_are_the_sums_of_their_users(self):
+        a, models, labels = self.arrays, self.policy._models.arrays, self.policy.labels()
+        for g in range(self.most + 1):
+            members = np.flatnonzero(labels == g) if g else np.arange(len(labels))
+            gram = a["gram"][members].sum(axis=0)
+            moment = a["moment"][members].sum(axis=0)
+            np.testing.assert_allclose(models["gram"][g], gram, atol=1e-9)
+            np.testing.assert_allclose(models["moment"][g], moment, atol=1e-9)
+            assert models["count"][g] == a["count"][members].sum()
+            matrix = np.eye(self.d) + gram
+            weights = np.linalg.solve(matrix, moment)
+            np.testing.assert_allclose(models["inverse"][g] @ matrix, np.eye(self.d), atol=1e-8)
+            np.testing.assert_allclose(models["weights"][g], weights, atol=1e-8)
+            upper = np.triu(a["root"][g])
+            assert a["root_count"][g] <= models["count"][g] <= STALE * a["root_count"][g]
+            if a["root_count"][g] == models["count"][g]:
+                np.testing.assert_allclose(upper.T @ upper, matrix, atol=1e-8)
+
+    @invariant()
+    def the_row_of_strangers_is_empty(self):
+        a, n = self.arrays, len(self.policy.users)
+        for name in ("gram", "moment", "count", "label"):
+            assert not a[name][n:].any()
+
+
+def test_moves_keep_everything_in_order():
+    slow = [HealthCheck.too_slow]
+    run_state_machine_as_test(
+        Moves,
+        settings=settings(
+            max_examples=40,
+            stateful_step_count=25,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=slow,
+        ),
+    )

@@ -1,0 +1,61 @@
+"""Ranking by a product in single precision: exactly the sums from first feature to last."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clubcascade.kernels import rack
+from clubcascade.kernels.ranking import BLOCK
+from clubcascade.policies.cohort_cascade import _rack
+
+SIZES = st.sampled_from([1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK]) | st.integers(1, 300)
+
+
+def single_scores(items, weights):
+    """``items @ weights`` with every number and every partial sum in single precision."""
+    short, total = weights.astype(np.float32), np.zeros(len(items), np.float32)
+    for f, column in enumerate(items.astype(np.float32).T):
+        total += short[f] * column
+    return total
+
+
+def best(scores, k):
+    return np.lexsort((np.arange(len(scores)), -scores))[:k]
+
+
+@settings(max_examples=150, deadline=None)
+@given(d=st.integers(1, 9), n=SIZES, seed=st.integers(0, 2**32 - 1), data=st.data())
+def test_lists_are_those_of_single_precision(d, n, seed, data):
+    rng = np.random.default_rng(seed)
+    items = rng.standard_normal((n, d))
+    items /= np.maximum(np.linalg.norm(items, axis=1, keepdims=True), 1.0)
+    items[rng.random(n) < 0.1] = 0.0
+    twins = rng.integers(n, size=(n // 5, 2))
+    items[twins[:, 0]] = items[twins[:, 1]]
+    laid_out = _rack(items)
+    for k in (1, min(4, n), n, data.draw(st.integers(1, n))):
+        weights = rng.standard_normal(d) * rng.choice([0.0, 1e-3, 1.0, 50.0])
+        expected = single_scores(items, weights)
+        rows, scores = np.empty(k, np.int64), np.empty(k)
+        rack.rank(weights, laid_out, rows, scores)
+        np.testing.assert_array_equal(rows, best(expected, k))
+        np.testing.assert_array_equal(scores, expected[rows])
+        near = 2e-6 * np.abs(weights).sum()
+        np.testing.assert_allclose(scores, items[rows] @ weights, atol=near)
+        offered = rng.permutation(n)[: rng.integers(k, n + 1)]
+        rack.rank_loose(weights, items, offered, rows, scores)
+        np.testing.assert_array_equal(rows, best(expected[offered], k))
+        np.testing.assert_array_equal(scores, expected[offered[rows]])
+
+
+@pytest.mark.parametrize("n", [5, BLOCK, BLOCK + 5, 4 * BLOCK])
+def test_ties_go_to_the_lower_row(n):
+    """Also across blocks, also when better items come late."""
+    items = np.ones((n, 1)) / 2
+    items[n - 1] = 1.0
+    rows, scores = np.empty(4, np.int64), np.empty(4)
+    rack.rank(np.ones(1), _rack(items), rows, scores)
+    assert rows.tolist() == [n - 1, 0, 1, 2]
+    rack.rank_loose(np.zeros(1), items, np.arange(n)[::-1].copy(), rows, scores)
+    assert rows.tolist() == [0, 1, 2, 3]

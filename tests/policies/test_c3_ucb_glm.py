@@ -1,0 +1,69 @@
+"""C3UCBGLM against one SciPy estimate for all users; its one-pass solver against that."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clubcascade as cc
+from clubcascade import theory
+from tests.reference.glm import GroupedGLM
+from tests.reference.problems import assert_near, examples, play, problems
+
+
+@examples(20)
+@given(
+    problems(most_rounds=16),
+    st.floats(0.0, 8.0),
+    st.floats(0.05, 8.0),
+    st.sampled_from(["logistic", "probit"]),
+)
+def test_agrees_with_scipy(problem, beta, reg, link):
+    policy = cc.C3UCBGLM(n_features=problem.d, link=link, beta=beta, reg=reg)
+    reference = GroupedGLM(problem.d, lambda user: 0, link, beta, reg)
+
+    def after(step):
+        assert_near(policy.cluster_weights("anybody"), reference.theta(0), "weights")
+        expected = reference.scores(0, step.items)
+        assert_near(policy.scores(step.user, step.offered), expected, "scores")
+
+    play(
+        problem,
+        policy,
+        bounds=lambda step: reference.bounds(step.user, step.items),
+        update=lambda step, rows, ranking, examined, clicks: reference.update(
+            step.user, rows, examined, clicks
+        ),
+        after=after,
+        capped=False,
+    )
+
+
+def test_beta_of_the_theorem_has_one_cluster():
+    policy = cc.C3UCBGLM(n_features=3, horizon=500, item_eigenvalue=0.1)
+    assert policy.beta == theory.beta_glm(3, 500, 1, 0.1, policy.link.slope)
+
+
+@pytest.mark.slow
+def test_one_pass_comes_near_the_exact_estimate():
+    env = cc.environments.Synthetic(
+        n_users=1, n_clusters=1, n_items=30, n_features=5, link="logistic", scale=2.0, seed=2
+    )
+    exact = cc.C3UCBGLM(n_features=5, reg=1.0)
+    online = cc.C3UCBGLM(n_features=5, reg=1.0, solver="online")
+    env.reset(1)
+    off = []
+    for t in range(2000):
+        user, catalog = env.next_user()
+        ranking = exact.recommend(user, catalog, 4)
+        feedback = env.respond(user, ranking)
+        for policy in (exact, online):
+            policy.update(user, catalog[ranking], feedback)
+        if t + 1 in (100, 2000):
+            gap = exact.cluster_weights(0) - online.cluster_weights(0)
+            off.append(float(np.linalg.norm(gap)))
+    error = np.linalg.norm(exact.cluster_weights(0) - env.weights[0])
+    assert off[1] < off[0] < 0.5
+    assert off[1] < 0.3 * error  # small beside what the samples leave open
