@@ -14,6 +14,8 @@ ENVIRONMENTS = {
     "fresh": lambda: Synthetic(**SIZES, items="fresh"),
     "weighted": lambda: Synthetic(**SIZES, arrivals=[1, 2, 3, 0, 1, 5]),
     "dcm": lambda: Synthetic(**SIZES, click=DCM([0.9, 0.5, 0.1])),
+    "logistic": lambda: Synthetic(**SIZES, link="logistic", scale=3.0),
+    "probit": lambda: Synthetic(**SIZES, items="fresh", link="probit"),
     "matrix": lambda: Matrix(np.random.default_rng(1).random((4, 7)), np.eye(7)),
     "replay": lambda: Matrix(np.random.default_rng(1).random((4, 7)) < 0.3, np.zeros((7, 2))),
 }

@@ -22,7 +22,7 @@ PIPED = 120
 
 def reproduce(
     figure: Annotated[
-        str, typer.Option(help="Which figure: synthetic, or all that need no download.")
+        str, typer.Option(help="Which figure: synthetic, glm, or all that need no download.")
     ] = "all",
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer rounds and seeds: a first look.")
