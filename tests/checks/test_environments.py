@@ -17,6 +17,8 @@ ENVIRONMENTS = {
     "zipf": lambda: Synthetic(**SIZES, arrivals="zipf"),
     "discounted": lambda: Synthetic(**SIZES, click=Cascade(discounts=[1.0, 0.6])),
     "niche": lambda: Niche(n_users=6, n_clusters=3, n_items=20, n_features=8, seed=3),
+    "logistic": lambda: Synthetic(**SIZES, link="logistic", scale=3.0),
+    "probit": lambda: Synthetic(**SIZES, items="fresh", link="probit"),
     "matrix": lambda: Matrix(np.random.default_rng(1).random((4, 7)), np.eye(7)),
     "replay": lambda: Matrix(np.random.default_rng(1).random((4, 7)) < 0.3, np.zeros((7, 2))),
     "pool": lambda: Pool(

@@ -40,3 +40,13 @@ def test_the_bar_of_runs_is_silent_where_stderr_is_no_terminal(capsys):
     with experiment_bar("") as move:
         move(Step("yelp: running", 1, 2, 0.5))
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_is_printed_meanwhile_stays_on_stdout(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with experiment_bar("") as move:
+        move(Step("yelp: running", 1, 2, 0.5))
+        print("a table")
+    shown = capsys.readouterr()
+    assert shown.out == "a table\n" and "a table" not in shown.err

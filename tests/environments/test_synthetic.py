@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit, ndtr
 
 import clubcascade as cc
 from clubcascade.environments import Matrix, Synthetic
@@ -126,3 +127,37 @@ def test_lists_must_be_rows_of_the_round():
     for ranking in ([200], [-1], []):
         with pytest.raises(cc.errors.InvalidArgument, match="ranking"):
             env.respond(user, np.array(ranking, dtype=int))
+
+
+@pytest.mark.parametrize("items", ["fixed", "fresh"])
+@pytest.mark.parametrize("link", ["logistic", "probit"])
+def test_worlds_with_a_link(link, items):
+    env = Synthetic(**SIZES, link=link, scale=2.0, items=items, seed=3)
+    np.testing.assert_allclose(np.linalg.norm(env.weights, axis=1), 2.0)
+    features = env.catalog.features
+    np.testing.assert_allclose(np.linalg.norm(features, axis=1), 1.0)
+    mu = {"logistic": expit, "probit": ndtr}[link]
+    np.testing.assert_allclose(env.attraction, mu(env.weights @ features.T))
+    assert env.attraction.min() < 0.3 and env.attraction.max() > 0.7
+    moment = features.T @ features / len(features)
+    np.testing.assert_allclose(moment, np.eye(20) / 20, atol=0.03)
+
+
+def test_a_world_with_an_own_link():
+    link = cc.Link(lambda z: 0.1 + 0.4 * z, lambda z: 0.4, name="line")
+    env = Synthetic(**SIZES, link=link, seed=3)
+    expected = np.clip(0.1 + 0.4 * env.weights @ env.catalog.features.T, 0, 1)
+    np.testing.assert_allclose(env.attraction, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"scale": 2.0}, "scale must be 1 in a world without a link, got 2.0"),
+        ({"link": "logistic", "scale": 0.0}, "scale must be a number in"),
+        ({"link": 3}, "link must be one of"),
+    ],
+)
+def test_wrong_links_of_a_world(parameters, message):
+    with pytest.raises(cc.errors.InvalidArgument, match=message):
+        Synthetic(**SIZES, **parameters)

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from clubcascade.errors import InvalidConfig, UnknownName
+from clubcascade.experiment.cells import plan, trials
 from clubcascade.experiment.config import parse, read_experiment, shipped
+from clubcascade.experiment.running import build
+from clubcascade.experiment.tuning import settled_anyhow
 from tests.experiment import tiny
 
 
@@ -200,12 +203,63 @@ def test_an_unknown_name_suggests_the_nearest():
         read_experiment("sintetic")
 
 
+PAPER = {"synthetic": 1, "yelp": 2, "movielens": 3, "ctr": 4, "multiple": 5}
+
+
 @pytest.mark.parametrize("name", sorted(shipped()))
 @pytest.mark.parametrize("quick", [False, True])
 def test_shipped_files_are_whole(name: str, quick: bool):
     experiment = read_experiment(name, quick=quick)
-    assert experiment.figure is not None
-    assert len(experiment.seeds) > 1
+    assert experiment.figure == PAPER.get(name)
+    if quick:
+        assert all(experiment.rounds_of(panel) <= 10_000 for panel in experiment.panels)
+    else:
+        assert experiment.rounds == 100_000 and len(experiment.seeds) >= 3
+    tuned = [contender for contender in experiment.policies if contender.tune]
+    assert {len(contender.points) for contender in tuned} == ({24} if name in PAPER else set())
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_every_number_of_a_shipped_file_is_marked(name: str):
+    text = shipped()[name].read_text(encoding="utf-8")
+    assert "our choice" in text
+    assert ("paper:" in text) or name not in PAPER
+
+
+@pytest.mark.parametrize("name", sorted(set(shipped()) - {"yelp", "movielens", "ctr", "multiple"}))
+def test_shipped_worlds_and_policies_can_be_built(name: str):
+    experiment = read_experiment(name, quick=True, seeds=1)
+    for cell in plan(settled_anyhow(experiment)):
+        build(cell)
+
+
+def test_figures_2_and_3_are_the_papers():
+    for name, rule in (("yelp", "most"), ("movielens", "random")):
+        experiment = read_experiment(name)
+        sizes = [(p.parameters["n_users"], p.parameters["n_items"]) for p in experiment.panels]
+        assert sizes == [(40, 200), (40, 1000), (200, 200), (200, 1000)]
+        for panel in experiment.panels:
+            assert panel.parameters["clicks"] == name and panel.parameters["rule"] == rule
+            sizes = [panel.parameters[key] for key in ("pool", "history", "n_features")]
+            assert sizes == [1000, 100, 20]
+
+
+def test_figures_4_and_5_share_their_runs_with_2_and_3():
+    prints = {"yelp": "y", "movielens": "m"}
+
+    def keys(name):
+        cells = [trial.cell for trial in trials(read_experiment(name), prints)]
+        cells += plan(settled_anyhow(read_experiment(name)), prints)
+        return {cell.key: cell for cell in cells}
+
+    before = keys("yelp") | keys("movielens")
+    assert set(keys("ctr")) <= set(before)
+    new = {
+        cell.panel.parameters["n_users"]
+        for key, cell in keys("multiple").items()
+        if key not in before
+    }
+    assert new == {900}
 
 
 def test_figure_1_is_the_papers():

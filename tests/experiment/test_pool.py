@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -72,6 +73,23 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("clubcascade.experiment.pool.WorkerDied: no worker process could start")
+
+
+def blocked(task: int) -> bool:
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signal masks")
+def test_even_the_first_worker_starts_deaf_to_ctrl_c():
+    """In a process of its own: what multiprocessing starts first must not unblock the signal."""
+    script = (
+        "from clubcascade.experiment.pool import Workers\n"
+        "from tests.experiment.test_pool import blocked\n"
+        "with Workers(blocked, 2) as workers:\n"
+        "    print([answer for _, answer in workers.outcomes([0, 1])])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "[True, True]\n"
 
 
 def test_an_interrupted_run_does_not_wait_for_its_tasks():

@@ -184,6 +184,20 @@ def test_a_tuned_policy_runs_with_the_chosen_values(tuned, tmp_path):
     )
 
 
+@pytest.mark.parametrize("kept", [3, 10])
+def test_a_run_stopped_while_tuning_or_later_continues_to_the_same_results(tuned, tmp_path, kept):
+    (tmp_path / "cells").mkdir()
+    source = sorted((tuned[0].folder / "cells").iterdir(), key=lambda file: file.stat().st_mtime_ns)
+    for file in source[:kept]:
+        (tmp_path / "cells" / file.name).write_bytes(file.read_bytes())
+    seen = []
+    experiment = tiny.parsed(tiny.tuned_content())
+    report = run_experiment(experiment, tmp_path, jobs=2, progress=seen.append)
+    assert report.reused == kept
+    assert (seen[-1].done, seen[-1].total) == (14 - kept, 14 - kept)
+    assert contents(tmp_path) == contents(tuned[0].folder)
+
+
 def test_a_point_that_fails_is_not_chosen(tmp_path):
     table = tiny.tuned_content()
     table["policies"] = [tiny.policy("known_clusters", "known", partition="true", reg=1.0)]

@@ -47,6 +47,7 @@ class CohortCascade:
         self.noise = cohort_cascade.FIRST_NOISE
         self.unrest = 1.0  # the share of reviews that moved somebody
         self.lists = 0
+        self.draws_moves = self.measures_noise = True
         self.margin = math.inf
         self.seen = {"moves": 0, "mergers": 0, "departures": 0, "full": 0}
 
@@ -162,7 +163,7 @@ class CohortCascade:
             guess = np.clip(X @ self.personal(user, pull, centres[centre]), 0.0, 1.0)
             total = float(((y - guess) ** 2).sum())
             self.error[place, way] = fade * self.error[place, way] + total
-            if way == now:
+            if way == now and self.measures_noise:
                 self.noise = fade * self.noise + (1 - fade) * total / len(y)
         self.way[place] = int(np.argmin(self.penalised(place)))
 
@@ -189,6 +190,8 @@ class CohortCascade:
                 self.unrest += 0.01 * (float(moved) - self.unrest)
 
     def gumbel(self, t, place):
+        if not self.draws_moves:
+            return 0.0
         u = self.luck(t, place) * (1 - 1e-12) + 5e-13
         return -math.log(-math.log(u))
 

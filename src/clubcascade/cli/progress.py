@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -70,7 +71,11 @@ def experiment_bar(title: str) -> Iterator[Callable[[Step], None]]:
         TextColumn("left"),
     )
     with Progress(
-        *columns, console=console, disable=not console.is_terminal, speed_estimate_period=300
+        *columns,
+        console=console,
+        disable=not console.is_terminal,
+        redirect_stdout=sys.stdout.isatty(),  # above the bar; to a file it goes as it is
+        speed_estimate_period=300,
     ) as bar:
         task = bar.add_task(title, total=1.0, visible=False, runs="")
 

@@ -163,7 +163,7 @@ def _maker(
 
     def make(contender: Contender, seed: int, rounds: int | None = None, trial: str = "") -> Cell:
         rounds = own if rounds is None else min(rounds, own)
-        every = experiment.step(rounds)
+        every = rounds if trial else experiment.step(rounds)  # of a trial only the end counts
         return Cell(panel, contender, seed, rounds, k, every, fingerprint, trial)
 
     return make

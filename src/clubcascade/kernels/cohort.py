@@ -173,7 +173,7 @@ def judge(
     errors, missed = state.error[place], state.error[BUCKETS]
     weight = FORGET**examined
     now = missed[state.way[place]] / examined
-    state.noise[0] = weight * state.noise[0] + (1.0 - weight) * now
+    state.noise[0] += state.rule[5] * (1.0 - weight) * (now - state.noise[0])
     best, least = state.way[place], math.inf
     for way in range(WAYS):
         errors[way] = weight * errors[way] + missed[way]

@@ -93,7 +93,7 @@ def evidence(
 def _gumbel(state: Cohort, t: int, place: int) -> float:
     """Noise that makes the largest of some numbers a draw in proportion to their exponentials."""
     u = luck.uniform(state.keys[1], t, place)
-    return -math.log(-math.log(u * (1.0 - 1e-12) + 5e-13))
+    return -state.rule[4] * math.log(-math.log(u * (1.0 - 1e-12) + 5e-13))
 
 
 @kernel

@@ -25,10 +25,10 @@ class Cohort(Struct):
     of the cohort's users). ``error`` and ``way`` per power of two of the count; ``noise`` =
     [squared error of a prediction, share of reviews that moved a user]; ``rule`` = [scale of the
     draws, variance of users around a cohort, of cohorts around everyone, how much wider centres
-    are drawn]; ``tally`` =
-    [lists learned, cohorts, users, the last model ever used, users with a cohort]; ``draws`` =
-    [lists drawn];
-    ``keys`` = keys of the draws and of the reviews; the rest is scratch.
+    are drawn, 1 to draw moves (0: always to the most probable cohort), 1 to measure the noise
+    (0: it stays)]; ``tally`` = [lists learned, cohorts, users, the last model ever used, users
+    with a cohort]; ``draws`` = [lists drawn]; ``keys`` = keys of the draws and of the reviews; the
+    rest is scratch.
     """
 
     ridge: models.Ridge

@@ -123,7 +123,7 @@ class CohortCascade(CompiledPolicy):
             "error": np.zeros((kernels.BUCKETS + 1, kernels.WAYS)),  # and one row of scratch
             "way": np.full(kernels.BUCKETS, kernels.FIRST_WAY),
             "noise": np.array([FIRST_NOISE, 1.0]),
-            "rule": np.array([self.explore, WITHIN, BETWEEN, WIDER]),
+            "rule": np.array([self.explore, WITHIN, BETWEEN, WIDER, 1.0, 1.0]),
             "tally": np.zeros(5, np.int64),
             "draws": np.zeros(1, np.int64),
             "keys": np.concatenate([key_of(self.seed, "draws"), key_of(self.seed, "moves")]),

@@ -38,6 +38,7 @@ PLACES = {
     "known_clusters": 5,
     "cascade_kl_ucb": 6,
     "cascade_lin_ts": 10,
+    "cohort_cascade": 13,
     "random": 20,
 }
 """The places of policies that many figures have, so that they look the same in all."""

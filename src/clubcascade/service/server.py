@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import signal
 import socket
@@ -100,7 +101,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run to the end, on the faster event loop where there is one."""
+    """Run to the end, on the faster event loop where there is one.
+
+    The process is ours: requests leave few cycles behind, so they are looked for less often.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     try:
         import uvloop  # noqa: PLC0415 - not on every system
     except ImportError:

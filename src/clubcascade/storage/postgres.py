@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -46,6 +47,8 @@ CREATE TABLE IF NOT EXISTS clubcascade_snapshots (
 """
 _KEY = 0x636C7562  # the advisory lock of the writer, within the database
 _PART = 8 * 2**20
+_PATIENCE = 1.0
+"""Seconds to wait for a lock that an ended session still holds."""
 _DECISION = "SELECT number, at, request, payload, outcome, event, sum FROM clubcascade_decisions"
 
 
@@ -118,8 +121,15 @@ class PostgresStore(Store):
             self._end_old_writers(write)
 
     def _try_lock(self, write: psycopg.Connection[Any]) -> bool:
-        row = write.execute("SELECT pg_try_advisory_lock(%s)", (_KEY,)).fetchone()
-        return bool(row and row[0])
+        """Take the writer's lock; a session that has just ended may hold it for a moment."""
+        until = time.monotonic() + _PATIENCE
+        while True:
+            row = write.execute("SELECT pg_try_advisory_lock(%s)", (_KEY,)).fetchone()
+            if row and row[0]:
+                return True
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.05)
 
     def _end_old_writers(self, write: psycopg.Connection[Any]) -> None:
         """End the sessions of writers before us: a courtesy, for the epoch already fences them."""
@@ -325,6 +335,11 @@ class PostgresStore(Store):
 
     def close(self) -> None:
         """Let the store go."""
+        if self._write is not None:
+            try:
+                self._write.execute("SELECT pg_advisory_unlock_all()")
+            except psycopg.Error:
+                pass  # the session is gone, and its lock with it
         self._disconnect()
 
 

@@ -1,0 +1,135 @@
+"""What each part of CohortCascade buys: regret without it, on four small worlds.
+
+``python benchmarks/ablation.py`` prints the table of docs/explain/cohort-cascade.md. Parts are
+taken out by writing into the arrays of a policy that has learned nothing; the public parameters
+know nothing of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+import clubcascade as cc
+from clubcascade.kernels import cohort
+
+SEEDS = range(300, 303)
+D = 20
+K = 4
+EXPLORE = cc.CohortCascade(n_features=1).explore
+Maker = Callable[[cc.environments.Synthetic, int], cc.Policy]
+
+
+def synthetic(n_users: int, n_clusters: int, gap: float | str) -> Callable[[int], object]:
+    def make(seed: int) -> cc.environments.Synthetic:
+        return cc.environments.Synthetic(
+            n_users=n_users,
+            n_clusters=n_clusters,
+            n_items=200,
+            n_features=D,
+            gap=gap,  # type: ignore[arg-type]
+            seed=seed,
+        )
+
+    return make
+
+
+WORLDS = {
+    "5 clusters, orthogonal": synthetic(40, 5, "orthogonal"),
+    "5 clusters, gap 0.5": synthetic(40, 5, 0.5),
+    "all alike": synthetic(40, 1, 0.0),
+    "20 users, all different": synthetic(20, 20, "orthogonal"),
+}
+
+
+def cohort_cascade(seed: int, **parameters: float) -> cc.CohortCascade:
+    return cc.CohortCascade(n_features=D, seed=seed, **parameters)  # type: ignore[arg-type]
+
+
+def only_ways(allowed: Callable[[int], bool]) -> Maker:
+    """Let other ways to predict have an infinite error: they are never the best."""
+
+    def make(env: cc.environments.Synthetic, seed: int) -> cc.Policy:
+        policy = cohort_cascade(seed)
+        ways = [way for way in range(cohort.WAYS) if allowed(way)]
+        others = [way for way in range(cohort.WAYS) if not allowed(way)]
+        policy._arrays["error"][: cohort.BUCKETS, others] = np.inf
+        if cohort.FIRST_WAY not in ways:
+            policy._arrays["way"][:] = ways[-1]
+        return policy
+
+    return make
+
+
+def with_rule(place: int, value: float, noise: float | None = None) -> Maker:
+    """Change one entry of ``rule``; the words for each are in kernels/cohort_state.py."""
+
+    def make(env: cc.environments.Synthetic, seed: int) -> cc.Policy:
+        policy = cohort_cascade(seed)
+        policy._arrays["rule"][place] = value
+        if noise is not None:
+            policy._arrays["noise"][0] = noise
+        return policy
+
+    return make
+
+
+def explore(factor: float) -> Maker:
+    return lambda env, seed: cohort_cascade(seed, explore=factor * EXPLORE)
+
+
+def known(env: cc.environments.Synthetic, seed: int) -> cc.Policy:
+    assert env.partition is not None
+    clusters = [np.flatnonzero(env.partition == c).tolist() for c in np.unique(env.partition)]
+    return cc.KnownClusters(n_features=D, partition=clusters)
+
+
+VARIANTS: dict[str, Maker] = {
+    "CohortCascade": lambda env, seed: cohort_cascade(seed),
+    "no cohorts": only_ways(lambda way: way <= len(cohort.PULLS)),
+    "no weights of one's own": only_ways(lambda way: cohort.pull_of(way) == math.inf),
+    "neither: everyone's weights": only_ways(lambda way: way == len(cohort.PULLS)),
+    "no everyone: cohort and user": only_ways(lambda way: way > len(cohort.PULLS)),
+    "moves to the best cohort, not drawn": with_rule(4, 0.0),
+    "noise fixed at 1/4": with_rule(5, 0.0, noise=0.25),
+    "centres drawn no wider than users": with_rule(3, 1.0),
+    "explore / 2": explore(0.5),
+    "explore x 2": explore(2.0),
+    "explore x 4": explore(4.0),
+    "*ClubCascade, as it comes*": lambda env, seed: cc.ClubCascade(
+        n_features=D, users=range(env.n_users)
+    ),
+    "*MultipleLinUCB, as it comes*": lambda env, seed: cc.MultipleLinUCB(n_features=D),
+    "*KnownClusters, as it comes*": known,
+}
+
+
+def regret(world: Callable[[int], object], variant: Maker, rounds: int, seed: int) -> float:
+    env = world(seed)
+    assert isinstance(env, cc.environments.Synthetic)
+    trace = cc.simulate(variant(env, seed), env, rounds=rounds, k=K, seed=seed, every=rounds)
+    assert trace.regret is not None
+    return float(trace.regret[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=20_000)
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many, from 300 on")
+    options = parser.parse_args()
+    print(f"| regret after {options.rounds:,} rounds | " + " | ".join(WORLDS) + " |")
+    print("|---|" + "---|" * len(WORLDS))
+    for name, variant in VARIANTS.items():
+        cells = []
+        for world in WORLDS.values():
+            seeds = range(SEEDS.start, SEEDS.start + options.seeds)
+            found = [regret(world, variant, options.rounds, seed) for seed in seeds]
+            cells.append(f"{np.mean(found):,.0f}")
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
