@@ -16,7 +16,7 @@ import numpy as np
 import clubcascade as cc
 from clubcascade.kernels import cohort
 
-SEEDS = range(300, 303)
+SEEDS = range(300, 305)
 D = 20
 K = 4
 EXPLORE = cc.CohortCascade(n_features=1).explore
@@ -127,7 +127,8 @@ def main() -> None:
         for world in WORLDS.values():
             seeds = range(SEEDS.start, SEEDS.start + options.seeds)
             found = [regret(world, variant, options.rounds, seed) for seed in seeds]
-            cells.append(f"{np.mean(found):,.0f}")
+            error = np.std(found, ddof=1) / math.sqrt(len(found)) if len(found) > 1 else 0.0
+            cells.append(f"{np.mean(found):,.0f} ± {error:,.0f}")
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
