@@ -26,7 +26,8 @@ class GLMClub(Struct):
 
     ``ridge`` and ``fit`` have one model per label of ``graph`` and share its weights; ``own`` has
     one estimate per user, whose weights are ``weights``. Per user also ``count``, ``radius``,
-    ``by_feature`` (as in :mod:`clubcascade.kernels.club`), and, where no samples are kept,
+    ``by_feature`` and ``by_user`` (as in :mod:`clubcascade.kernels.club`; the latter has no rows
+    here: neighbours in sparse graphs are compared exactly), and, where no samples are kept,
     ``gram`` and ``moment``. ``rule`` = [alpha, beta, 0]; ``tally`` = [clusters]; the rest is
     scratch.
     """
@@ -43,6 +44,7 @@ class GLMClub(Struct):
     moment: Floats
     radius: Floats
     by_feature: Any
+    by_user: Any
     rule: Floats
     tally: Ints
     near: Ints

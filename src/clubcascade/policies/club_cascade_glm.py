@@ -183,6 +183,7 @@ class ClubCascadeGLM(ClubCascade):
             "moment": aligned_zeros(rows, d),
             "radius": np.ones(room),
             "by_feature": aligned_zeros(d, room if dense else 0, dtype=np.float32),
+            "by_user": aligned_zeros(0, d + 1, dtype=np.float32),
         }
         for name in (*_USERS, "radius"):
             if old and len(self._per_user[name]):
