@@ -16,6 +16,11 @@ from clubcascade import _command
 COMMAND = [sys.executable, "-m", "clubcascade", "reproduce", "--figure", "lists", "--quick"]
 
 
+def heed_interrupts() -> None:
+    """Undo that a shell ignores interrupts in what it runs in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def interrupted(folder: Path, seconds: float) -> tuple[int, str]:
     """Start the command, wait until it loads its modules and then a while, and interrupt it."""
     run = subprocess.Popen(
@@ -24,6 +29,7 @@ def interrupted(folder: Path, seconds: float) -> tuple[int, str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heed_interrupts,
     )
     deadline = time.monotonic() + 60
     while "_multiarray_umath" not in Path(f"/proc/{run.pid}/maps").read_text():
@@ -67,5 +73,6 @@ def test_importing_the_package_changes_no_handler():
         "import signal, clubcascade\n"
         "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=heed_interrupts)
     assert done.stdout == "True\n"

@@ -12,6 +12,7 @@ from playwright.sync_api import expect, sync_playwright
 from clubcascade.service.demo import Audience
 from clubcascade.service.keys import KeyFile
 from tests.service.web import bearer, serving
+from tests.test_command import heed_interrupts
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -112,7 +113,13 @@ def test_the_documentation_lists_every_address(browser, busy):
 
 def test_the_demo_comes_alive_and_stops_cleanly(browser):
     command = [sys.executable, "-m", "clubcascade", "demo", "--port", "0"]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
+    )
     try:
         url = re.search(r"http://\S+", child.stdout.readline())[0]
         page = browser.new_page()
