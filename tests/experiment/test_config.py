@@ -214,7 +214,8 @@ def test_shipped_files_are_whole(name: str, quick: bool):
     if quick:
         assert all(experiment.rounds_of(panel) <= 10_000 for panel in experiment.panels)
     else:
-        assert experiment.rounds == 100_000 and len(experiment.seeds) >= 3
+        assert experiment.rounds >= (100_000 if name in PAPER else 20_000)
+        assert len(experiment.seeds) >= 3
     tuned = [contender for contender in experiment.policies if contender.tune]
     assert {len(contender.points) for contender in tuned} == ({24} if name in PAPER else set())
 

@@ -145,3 +145,19 @@ def test_bad_constants_change_nothing(alpha):
 def test_bad_schedules(schedule, words):
     with pytest.raises(cc.errors.InvalidArgument, match=words):
         cc.ClubCascade(n_features=1, alpha=2.0, alpha_schedule=schedule)
+
+
+def test_a_policy_with_a_link_relaxes_and_asks_too(tmp_path):
+    policy = cc.ClubCascadeGLM(n_features=1, users="abc", alpha=20.0, reg=1.0)
+    for _ in range(8):
+        policy.update("a", [[1.0]], 0)
+        policy.update("b", [[1.0]], None)
+    assert len(policy.clusters()) == 1
+    assert policy.choose_user("abc") == "c"
+    policy.relax(alpha=1.0)
+    policy.save(tmp_path / "model.cc")
+    loaded = cc.load(tmp_path / "model.cc")
+    assert loaded.alpha == 1.0
+    for one in (policy, loaded):
+        one.update("a", [[1.0]], 0)
+        assert edges_of(one) == {frozenset("bc")}

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade import validation
-from clubcascade.core import Floats, Items
+from clubcascade.core import Floats, Ints, Items
 from clubcascade.errors import InvalidArgument
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import glm_club as kernels
@@ -250,6 +250,10 @@ class ClubCascadeGLM(ClubCascade):
             kernels.pool_guest(self.compiled, found, guest.struct, fit.struct)
         return guest, 0
 
+    def _counts(self, numbers: Ints) -> Ints:
+        counts: Ints = self._per_user["count"][numbers]
+        return counts
+
     # -- answers -------------------------------------------------------------------------------
 
     def scores(self, user: Hashable, items: Items) -> Floats:
@@ -288,6 +292,7 @@ class ClubCascadeGLM(ClubCascade):
             return {
                 "users": list(self._numbers),
                 "tally": self._tally.copy(),
+                "alpha": self._constants[:1].copy(),
                 "met": met,
                 "items": samples.items_of(self._store),
                 **{f"user_{name}": value for name, value in own.items()},
@@ -310,6 +315,7 @@ class ClubCascadeGLM(ClubCascade):
         self._store = make_store(self.n_features, state["items"])
         self._models.load_state(state)
         self._tally[:] = state["tally"]
+        self._constants[:1] = state["alpha"]
         self._fits.load_state(np.arange(int(self._graph.arrays["tally"][0])), state, "fit_")
         met = np.asarray(state["met"])
         self._estimates.load_state(met, state, "own_")
