@@ -147,8 +147,13 @@ def test_an_unknown_name_suggests_the_nearest():
 @pytest.mark.parametrize("quick", [False, True])
 def test_shipped_files_are_whole(name: str, quick: bool):
     experiment = read_experiment(name, quick=quick)
-    assert experiment.figure is not None
     assert len(experiment.seeds) > 1
+    assert len(experiment.panels) > 1 and len(experiment.policies) > 1
+
+
+def test_only_figures_of_the_paper_have_a_number():
+    assert read_experiment("synthetic").figure == 1
+    assert read_experiment("glm").figure is None
 
 
 def test_figure_1_is_the_papers():
