@@ -122,5 +122,13 @@ def test_a_worker_that_has_grown_large_is_replaced():
     assert small[0] == small[1] == large[0] != large[1]
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks of memory")
+def test_a_worker_of_a_large_process_is_not_replaced():
+    block = np.ones(2**26)  # half a gigabyte that the workers must not be blamed for
+    with Workers(grab, jobs=1, memory=1 << 30) as workers:
+        pids = [pid for _, pid in workers.outcomes([0.01, 0.02, 0.03])]
+    assert len(set(pids)) == 1 and block[-1] == 1.0
+
+
 def test_there_is_a_core():
     assert cores() >= 1
