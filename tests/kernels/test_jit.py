@@ -47,3 +47,21 @@ def test_second_process_starts_warm_and_an_edit_is_seen(tmp_path):
 
 def test_every_kernel_carries_the_stamp():
     assert linear.dot._cache._cache_file._source_stamp == jit.SOURCES
+
+
+@jit.kernel
+def twice(number):
+    return 2 * number
+
+
+@jit.kernel
+def doubled(times):
+    total = 1
+    for _ in range(times):
+        total = twice(total)
+    return total
+
+
+def test_a_start_at_a_literal_is_not_compiled_for_itself():
+    assert doubled(5) == 32
+    assert len(twice.signatures) == 1

@@ -159,17 +159,6 @@ def _note(state: Club, node: int, row: int, x: Floats, y: float, linked: bool) -
 
 
 @kernel
-def _note_discounted(
-    state: Club, node: int, row: int, x: Floats, y: float, linked: bool, position: int
-) -> None:
-    """Lines 5 and 8 for one item of a list whose positions are discounted."""
-    discount = models.discount_at(state.rule[3:], position)
-    scaled = models.discounted(state.ridge, discount, x)
-    models.observe(state.ridge, state.graph.label[node], scaled, discount * y)
-    _note(state, node, row, scaled, discount * y, linked)
-
-
-@kernel
 def _relax(state: Club) -> None:
     """Count an update and lower alpha if the schedule says so; what was deleted stays so."""
     state.tally[3] += 1
@@ -332,15 +321,18 @@ def rank_shaken(
     state: Club, ridge: Any, g: int, features: Floats, offered: Any, rows: Any, scores: Floats
 ) -> None:
     """Rank with each bonus multiplied by its own uniform number, as the 2017 code does."""
-    n = offered.shape[0]
-    mean = np.empty(n)
-    width = np.empty(n)
-    ranking.score_items(ridge.weights[g], ridge.inverse[g], features, offered, mean, width)
-    for j in range(n):
+    weights, inverse = ridge.weights[g], ridge.inverse[g]
+    moved = np.empty(features.shape[1])
+    filled = 0
+    for j in range(offered.shape[0]):
+        x = features[offered[j]]
+        linear.times(inverse, x, moved)
+        width = math.sqrt(max(linear.dot(x, moved), 0.0))
         shake = luck.uniform(state.key[0], state.tally[2], j)
-        mean[j] += shake * state.rule[1] * width[j]
+        score = linear.dot(weights, x) + shake * state.rule[1] * width
+        if filled < rows.shape[0] or score > scores[filled - 1]:
+            filled = ranking.insert(scores, rows, filled, score, j)
     state.tally[2] += 1
-    ranking.rank_scores(mean, rows, scores)
 
 
 @kernel
@@ -406,14 +398,14 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     linked = state.graph.degree[node] > 0
     if not users.is_dense(state.graph):
         _ask_for_neighbours(state, node)
-    if state.rule.shape[0] > 3:
-        for p in range(examined):
-            _note_discounted(state, node, row, features[rows[p]], rewards[p], linked, p)
-    else:
-        for p in range(examined):
-            x = features[rows[p]]
-            models.observe(state.ridge, g, x, rewards[p])
-            _note(state, node, row, x, rewards[p], linked)
+    discounts = state.rule[3:]
+    for p in range(examined):
+        x, y = features[rows[p]], rewards[p]
+        if discounts.shape[0] > 0:
+            discount = models.discount_at(discounts, p)
+            x, y = models.discounted(state.ridge, discount, x), discount * y
+        models.observe(state.ridge, g, x, y)
+        _note(state, node, row, x, y, linked)
     models.settle(state.ridge, g)
     state.count[row] += examined
     state.radius[node] = radius_of(state.count[row], state.rule[2] > 0.0)

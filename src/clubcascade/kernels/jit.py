@@ -36,7 +36,26 @@ def kernel(function: Function) -> Function:
     cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = SOURCES
+    if hasattr(compiled, "get_call_template"):
+        _forget_literals(compiled)
     return cast(Function, compiled)
+
+
+def _forget_literals(compiled: Any) -> None:
+    """Have one compiled version for ``f(x, 0)`` and ``f(x, i)``: each one takes its seconds.
+
+    A variable that starts at a literal number is a literal to the compiler until it has seen the
+    whole loop, and everything called with it would be compiled for that number as well.
+    """
+    template = compiled.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return template(
+            tuple(types.unliteral(kind) for kind in args),
+            {name: types.unliteral(kind) for name, kind in kws.items()},
+        )
+
+    compiled.get_call_template = get_call_template
 
 
 class StructType(types.StructRef):
