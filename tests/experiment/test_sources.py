@@ -3,8 +3,9 @@
 import shutil
 from pathlib import Path
 
-import clubcascade
 import pytest
+
+import clubcascade
 from clubcascade.experiment import sources
 from clubcascade.experiment.bounds import BOUNDS
 from clubcascade.policies import POLICIES

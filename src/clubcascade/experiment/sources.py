@@ -18,10 +18,16 @@ from clubcascade.policies import POLICIES
 
 _PACKAGE = "clubcascade"
 _ROOT = Path(__file__).parents[1]
-_ALWAYS = ("simulation", "theory", "experiment.ceiling")
+_ALWAYS = (
+    "environments.table",
+    "experiment.ceiling",
+    "kernels.play",
+    "policies._compiled",
+    "theory",
+)
 """Modules that every run goes through."""
-_ALWAYS_ALONE = ("experiment.named", "experiment.running")
-"""The same, but these import every policy and data set: what they import is not followed."""
+_ALWAYS_ALONE = ("experiment.named", "experiment.running", "simulation")
+"""The same, but these import policies and data sets of others: what they import is not followed."""
 
 
 @cache
