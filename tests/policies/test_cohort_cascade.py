@@ -100,6 +100,7 @@ class Twin:
         used = len(state["size"])
         for g in range(used):
             assert g == 0 or state["size"][g] == reference.size(g)
+            assert state["split_due"][g] == reference.split_due[g]
             assert state["root_count"][g] == reference.behind[g][1]
             if g == 0 or reference.size(g) > 0:
                 assert_near(state["model_weights"][g], reference.weights(g), "cohort weights")
@@ -163,8 +164,8 @@ class Tally:
             self.seen[what] = self.seen.get(what, 0) + times
 
     def check(self):
-        """Ties are rare."""
-        assert self.cut <= 0.02 * self.stories, f"{self.cut} of {self.stories} cut short"
+        """Ties are rare: a user, say, of whom two centres predict the very same."""
+        assert self.cut <= 0.1 * self.stories, f"{self.cut} of {self.stories} cut short"
 
 
 def test_agrees_in_small_stories():

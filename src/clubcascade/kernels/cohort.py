@@ -19,7 +19,7 @@ import numpy as np
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import cohort_sets as sets
-from clubcascade.kernels import linear, luck, rack
+from clubcascade.kernels import cohort_split, linear, luck, rack
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.cohort_state import Cohort, CohortType
 from clubcascade.kernels.jit import answer, kernel
@@ -29,14 +29,18 @@ PULLS = np.array([256.0, 64.0, 16.0, 4.0, 1.0, 0.25])
 """How strongly a user may be pulled to its centre, besides infinitely."""
 WAYS = 2 * len(PULLS) + 2
 """Ways to predict: every pull and the infinite one, around everyone and around the cohort."""
-FIRST_WAY = len(PULLS)
-"""The way before anything is known: everyone's weights."""
+FIRST_WAY = 3
+"""The way before anything is known: around everyone, with a pull of 4."""
 MARGIN = 0.001
 """How much better, of its error, a weaker pull must be to be preferred to the next stronger one."""
 BUCKETS = 32
 """Powers of two of a user's count."""
-FORGET = 0.999
-"""What an error weighs after the next one: about the last thousand count."""
+FORGET = 0.9998
+"""What an error weighs after the next one: about the last 5,000 count."""
+NOISE_FORGET = 0.999
+"""The same for the measured noise, which is a mean and needs fewer."""
+INHERITED = 0.25
+"""Share of its errors that a power of two has from the one below it, to begin with."""
 JUDGED_ALWAYS = 8
 """Up to this count, every list of a user is judged; later one in four, then one in eight."""
 JUDGED_OFTEN = 64
@@ -171,9 +175,12 @@ def judge(
     place = bucket(state.count[node])
     _miss_all(state, node, features, rows, examined, rewards)
     errors, missed = state.error[place], state.error[BUCKETS]
+    if place > 0 and errors.sum() == 0.0:  # nobody has had such a count before
+        for way in range(WAYS):
+            errors[way] = INHERITED * state.error[place - 1, way]
     weight = FORGET**examined
     now = missed[state.way[place]] / examined
-    state.noise[0] += state.rule[5] * (1.0 - weight) * (now - state.noise[0])
+    state.noise[0] += state.rule[5] * (1.0 - NOISE_FORGET**examined) * (now - state.noise[0])
     best, least = state.way[place], math.inf
     for way in range(WAYS):
         errors[way] = weight * errors[way] + missed[way]
@@ -231,7 +238,8 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         models.settle(state.ridge, g)
         keep_root(state, g)
     state.count[node] += examined
-    sets.review(state, node, t)
+    if sets.review(state, node, t):
+        cohort_split.consider(state, node)
 
 
 @answer(count_clusters, CohortType)

@@ -13,7 +13,7 @@ from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, Items
 from clubcascade.errors import InvalidArgument, UnknownUser
 from clubcascade.kernels import cohort as kernels
-from clubcascade.kernels import cohort_state, rack, single
+from clubcascade.kernels import cohort_split, cohort_state, rack, single
 from clubcascade.kernels.ranking import BLOCK
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._compiled import CompiledPolicy
@@ -22,7 +22,7 @@ from clubcascade.policies._seeds import key_of
 
 WITHIN = 1 / 1000
 """Variance of users' weights around their cohort's, in units of the noise."""
-BETWEEN = 1 / 8
+BETWEEN = 1 / 32
 """Variance of cohorts' weights around everyone's, likewise."""
 WIDER = 3.0
 """How much wider the centres are drawn than users around them: what they teach, all learn."""
@@ -30,7 +30,7 @@ FIRST_NOISE = 0.15
 """Squared error of a prediction before there is any."""
 
 _USERS = ("gram", "moment", "count", "label", "due", "after", "before")
-_COHORTS = ("root", "root_count", "prior", "prior_log_det", "size", "head")
+_COHORTS = ("root", "root_count", "prior", "prior_log_det", "size", "head", "split_due")
 _LEARNED = ("error", "way", "noise", "tally")
 
 
@@ -120,6 +120,7 @@ class CohortCascade(CompiledPolicy):
             "prior_log_det": np.zeros(most),
             "size": np.zeros(most, np.int64),
             "head": np.zeros(most, np.int64),
+            "split_due": np.zeros(most, np.int64),
             "error": np.zeros((kernels.BUCKETS + 1, kernels.WAYS)),  # and one row of scratch
             "way": np.full(kernels.BUCKETS, kernels.FIRST_WAY),
             "noise": np.array([FIRST_NOISE, 1.0]),
@@ -129,6 +130,7 @@ class CohortCascade(CompiledPolicy):
             "keys": np.concatenate([key_of(self.seed, "draws"), key_of(self.seed, "moves")]),
             "vectors": aligned_zeros(4, d),
             "matrices": aligned_zeros(4, d, d),
+            "asked": np.zeros((2, cohort_split.ASKED), np.int64),
         }
         for g in range(most):
             self._models.clear(g)
