@@ -40,6 +40,7 @@ PARAMETERS = st.fixed_dictionaries(
         "explore": st.sampled_from([0.0, 0.4, 1.0]),
         "reg": st.sampled_from([0.3, 1.0, 4.0]),
         "max_cohorts": st.sampled_from([1, 2, 3, 256]),
+        "link": st.sampled_from(["identity", "identity", "logistic"]),
     }
 )
 
@@ -120,7 +121,7 @@ class Twin:
         for user in self.problem.users:
             expected = self.reference.expected(user)
             for catalog in self.problem.catalogs:
-                scores = np.clip(catalog.features @ expected, 0.0, 1.0)
+                scores = self.reference.chance(catalog.features @ expected)
                 assert_near(self.policy.scores(user, catalog), scores, "scores")
                 assert_near(self.policy.scores(user, catalog.features), scores, "scores")
             centre = self.reference.weights(self.reference.label.get(user, 0))

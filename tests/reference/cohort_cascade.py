@@ -35,7 +35,8 @@ class CohortCascade:
     decision so far was to falling the other way.
     """
 
-    def __init__(self, d, users, luck, explore=0.25, reg=1.0, max_cohorts=256):
+    def __init__(self, d, users, luck, explore=0.25, reg=1.0, max_cohorts=256, link="identity"):
+        self.logistic = link == "logistic"
         self.d, self.explore, self.reg, self.luck = d, explore, reg, luck
         self.places = max_cohorts + 1  # model 0 is everyone's
         self.users, self.rows, self.clicks, self.label, self.due = [], {}, {}, {}, {}
@@ -45,7 +46,7 @@ class CohortCascade:
         self.behind = {g: (np.zeros((d, d)), 0) for g in range(self.places)}
         self.error = np.zeros((cohort.BUCKETS, cohort.WAYS))
         self.way = [cohort.FIRST_WAY] * cohort.BUCKETS
-        self.noise = cohort_cascade.FIRST_NOISE
+        self.noise = cohort_cascade.FIRST_NOISE * (16 if self.logistic else 1)
         self.unrest = 1.0  # the share of reviews that moved somebody
         self.lists = 0
         self.draws_moves = self.measures_noise = True
@@ -147,6 +148,8 @@ class CohortCascade:
         rhythm = 4 if self.count(user) < cohort.JUDGED_OFTEN else 8
         if self.count(user) < cohort.JUDGED_ALWAYS or t % rhythm == 0:
             self.judge(user, X, y)
+        if self.logistic:
+            X, y = self.straightened(user, X, y)
         self.rows[user] = np.vstack([self.rows[user], X])
         self.clicks[user] = np.concatenate([self.clicks[user], y])
         for g in {0, self.label[user]}:
@@ -165,12 +168,27 @@ class CohortCascade:
             self.error[place] = cohort.INHERITED * self.error[place - 1]
         centres = {"everyone": self.weights(0), "cohort": self.weights(self.label[user])}
         for way, (centre, pull) in enumerate(WAYS):
-            guess = np.clip(X @ self.personal(user, pull, centres[centre]), 0.0, 1.0)
+            guess = self.chance(X @ self.personal(user, pull, centres[centre]))
             total = float(((y - guess) ** 2).sum())
             self.error[place, way] = fade * self.error[place, way] + total
-            if way == now and self.measures_noise:
+            if way == now and self.measures_noise and not self.logistic:
                 self.noise = fade_noise * self.noise + (1 - fade_noise) * total / len(y)
         self.way[place] = int(np.argmin(self.penalised(place)))
+
+    def chance(self, z):
+        return 1 / (1 + np.exp(-z)) if self.logistic else np.clip(z, 0.0, 1.0)
+
+    def straightened(self, user, X, y):
+        """Looks in a logistic world as looks of variance 4 in a linear one, by the tangent."""
+        z = np.clip(X @ self.expected(user), -cohort.FLATTEST, cohort.FLATTEST)
+        m = self.chance(z)
+        slope = m * (1 - m)
+        scale = 2 * np.sqrt(slope)
+        if self.measures_noise:
+            for square in (scale * (y - m) / slope) ** 2:
+                self.noise *= cohort.NOISE_FORGET
+                self.noise += (1 - cohort.NOISE_FORGET) * min(square, 100.0)
+        return scale[:, None] * X, scale * (z + (y - m) / slope)
 
     def penalised(self, place):
         """Errors of the ways; the weaker the pull, the more is added."""
@@ -275,7 +293,7 @@ class CohortCascade:
         self.remember(g)
 
     def gain_of_two(self, small, large):
-        """By how much the small cohort's feedback is less probable around the large one's weights."""
+        """By how much two cohorts explain the small one's feedback better than one."""
         apart = WITHIN * (1 / self.size(small) + 1 / self.size(large)) * np.eye(self.d)
         covariance, centre = self.ridge(self.members(large))
         together = self.evidence(self.members(small), centre, covariance + apart)
@@ -310,6 +328,7 @@ class CohortCascade:
         assert len(members) <= cohort_split.ASKED
         old_centre = self.weights(g)
         new_centre = self.personal(user, 1 / BETWEEN, old_centre)
+        followers = [user]
         for turn in range(cohort_split.PASSES):
             if turn > 0:
                 new_centre = self.ridge(followers)[1]

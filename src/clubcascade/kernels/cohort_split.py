@@ -1,4 +1,4 @@
-"""A cohort in two: would some of its users rather follow one of them?
+"""A cohort in two: some of its users may rather follow one of them.
 
 Users who move one at a time find it hard to part a cohort that is really two: the first one would
 have to explain its feedback all alone. So now and then a user proposes its own weights as a second
