@@ -6,6 +6,7 @@ The constants are those of the kernels; everything else is written down a second
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -94,6 +95,12 @@ class CohortCascade:
         rows, clicks = self.samples(self.members(g))
         self.behind[g] = rows.T @ rows, len(clicks)
 
+    def keep(self, g):
+        """The same if the count has changed enough."""
+        now, then = self.count_of(g), self.behind[g][1]
+        if now >= cohort_sets.STALE * then or cohort_sets.STALE * now < then:
+            self.remember(g)
+
     def spread(self, g):
         """Covariance of a user's weights around cohort ``g``, as of the last time."""
         gram, _ = self.behind[g]
@@ -145,7 +152,7 @@ class CohortCascade:
         t, self.lists = self.lists, self.lists + 1
         X = np.array(shown_rows[:examined], dtype=float)
         y = np.array([float(k in clicks) for k in range(examined)])
-        rhythm = 4 if self.count(user) < cohort.JUDGED_OFTEN else 8
+        rhythm = 8 if self.count(user) < cohort.JUDGED_OFTEN else 16
         if self.count(user) < cohort.JUDGED_ALWAYS or t % rhythm == 0:
             self.judge(user, X, y)
         if self.logistic:
@@ -153,8 +160,7 @@ class CohortCascade:
         self.rows[user] = np.vstack([self.rows[user], X])
         self.clicks[user] = np.concatenate([self.clicks[user], y])
         for g in {0, self.label[user]}:
-            if self.count_of(g) >= cohort.STALE * self.behind[g][1]:
-                self.remember(g)
+            self.keep(g)
         if self.review(user, t):
             self.consider_split(user)
 
@@ -248,9 +254,23 @@ class CohortCascade:
         start = int(self.luck(t, first + 2) * self.places)
         order = [(start + step) % self.places for step in range(self.places)]
         others = [g for g in order if g != own and g in self.occupied()]
-        for g in others[: cohort_sets.TRIED]:
+        for g in self.promising(user, others[: cohort_sets.TRIED], t, first):
             value = self.evidence([user], self.weights(g), self.spread(g))
             yield g, value + math.log(self.size(g)) + self.gumbel(t, first + 3 + g)
+
+    def promising(self, user, labels, t, first):
+        """The few labels whose weights, taken as certain, explain the user best."""
+        noise = max(self.noise, cohort_sets.LOWEST_NOISE)
+        most = cohort_sets.COMPARED
+        hopes = {}
+        for g in labels:
+            better = self.misses(user, np.zeros(self.d)) - self.misses(user, self.weights(g))
+            luck = self.gumbel(t, first + 3 + g)
+            hopes[g] = better / (2 * noise) + math.log(self.size(g)) + luck
+        ranked = sorted(labels, key=lambda g: -hopes[g])
+        for one, other in pairwise(ranked[: most + 1]):
+            self.below(hopes[other], hopes[one])
+        return ranked[:most]
 
     def place(self, user, t, turn):
         own = self.label[user]
@@ -288,9 +308,9 @@ class CohortCascade:
         own, self.label[user] = self.label[user], g
         self.seen["moves"] += 1
         self.seen["departures"] += own > 0
-        if own > 0:
-            self.remember(own)
-        self.remember(g)
+        for changed in (own, g):
+            if changed > 0:
+                self.keep(changed)
 
     def gain_of_two(self, small, large):
         """By how much two cohorts explain the small one's feedback better than one."""

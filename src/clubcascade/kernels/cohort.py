@@ -44,10 +44,8 @@ INHERITED = 0.25
 FLATTEST = 4.0
 """Largest size of the inner product at which the logistic curve is taken for a straight line."""
 JUDGED_ALWAYS = 8
-"""Up to this count, every list of a user is judged; later one in four, then one in eight."""
+"""Up to this count, every list of a user is judged; later one in eight, then one in sixteen."""
 JUDGED_OFTEN = 64
-STALE = 1.05
-"""Growth of a model's count after which its root, from which is drawn, is computed anew."""
 
 
 @kernel
@@ -224,14 +222,6 @@ def straighten(state: Cohort, expected: Floats, x: Floats, y: float, out: Floats
     return scale * z + rest
 
 
-@kernel
-def keep_root(state: Cohort, g: int) -> None:
-    """Have the factor that draws are made from follow its model, from far enough behind."""
-    count = state.ridge.count[g]
-    if count >= STALE * state.root_count[g] or count < state.root_count[g]:
-        sets.renew_root(state, g)
-
-
 @answer(rank_catalog, CohortType)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
     weights = state.vectors[2]
@@ -251,7 +241,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     t = state.tally[0]
     state.tally[0] += 1
     g = state.label[node]
-    every = 4 if state.count[node] < JUDGED_OFTEN else 8
+    every = 8 if state.count[node] < JUDGED_OFTEN else 16
     if state.count[node] < JUDGED_ALWAYS or t % every == 0:
         judge(state, node, features, rows, examined, rewards)
     gram, moment = state.gram[node], state.moment[node]
@@ -272,10 +262,10 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
             for f in range(x.shape[0]):
                 moment[f] += y * x[f]
     models.settle(state.ridge, 0)
-    keep_root(state, 0)
+    sets.keep_root(state, 0)
     if g > 0:
         models.settle(state.ridge, g)
-        keep_root(state, g)
+        sets.keep_root(state, g)
     state.count[node] += examined
     if sets.review(state, node, t):
         cohort_split.consider(state, node)

@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from clubcascade.core import Floats
-from clubcascade.kernels import linear, luck
+from clubcascade.core import Floats, Ints
+from clubcascade.kernels import linear, luck, ranking
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
@@ -24,13 +24,17 @@ FIRST_REVIEW = 10
 GROWTH = 1.1
 """Growth of a user's count from one review to the next."""
 TRIED = 16
-"""Cohorts that are compared in one review, besides the user's own and a new one."""
+"""Cohorts that are looked at in one review, besides the user's own and a new one."""
+COMPARED = 3
+"""Those of them, the most promising ones, of which the evidence is computed."""
 SMALL_SHARE = 0.02
 """Share of a cohort's feedback up to which a user need not be taken out to be compared with it."""
 NEAR = 3.0
 """Difference of evidence below which two cohorts are tried for a merger."""
+STALE = 1.05
+"""Change of a model's count after which its root, from which is drawn, is computed anew."""
 LOWEST_NOISE = 1e-4
-RARELY = 1.0 / 16.0
+RARELY = 1.0 / 32.0
 """How often another user is reviewed when reviews change nothing; always, when all change."""
 
 
@@ -46,6 +50,14 @@ def renew_root(state: Cohort, g: int) -> None:
         state.prior_log_det[g] = linear.invert(
             state.matrices[1], 0.0, state.matrices[2], state.prior[g]
         )
+
+
+@kernel
+def keep_root(state: Cohort, g: int) -> None:
+    """Have the factor that draws are made from follow its model, at a little distance."""
+    count, then = state.ridge.count[g], state.root_count[g]
+    if count >= STALE * then or STALE * count < then:
+        renew_root(state, g)
 
 
 @kernel
@@ -167,7 +179,7 @@ def _leave(state: Cohort, node: int) -> None:
     else:
         models.add(state.ridge, g, state.gram[node], state.moment[node], state.count[node], -1.0)
         models.renew(state.ridge, g)
-    renew_root(state, g)
+    keep_root(state, g)
 
 
 @kernel
@@ -193,7 +205,7 @@ def _join(state: Cohort, node: int, g: int) -> None:
     state.tally[4] += 1
     models.add(state.ridge, g, state.gram[node], state.moment[node], state.count[node], 1.0)
     models.renew(state.ridge, g)
-    renew_root(state, g)
+    keep_root(state, g)
 
 
 @kernel
@@ -252,6 +264,37 @@ def merge(state: Cohort, small: int, large: int) -> None:
 
 
 @kernel
+def _promising(
+    state: Cohort, node: int, t: int, first: int, noise: float, labels: Ints, hopes: Floats
+) -> int:
+    """Fill ``labels`` with the cohorts whose weights explain a user best; return how many.
+
+    That is their evidence as if their weights were certain and shared by all, with the luck that
+    the evidence itself will have.
+    """
+    ridge, moment, product = state.ridge, state.moment[node], state.vectors[0]
+    own, most = state.label[node], state.size.shape[0]
+    g = int(luck.uniform(state.keys[1], t, first + 2) * most) - 1
+    tried = filled = 0
+    for _ in range(most):
+        g += 1
+        if g == most:
+            g = 0
+        if g == 0 or g == own or state.size[g] == 0:
+            continue
+        if tried == TRIED:
+            break
+        tried += 1
+        weights = ridge.weights[g]
+        linear.times(state.gram[node], weights, product)
+        hope = (2.0 * linear.dot(weights, moment) - linear.dot(weights, product)) / (2.0 * noise)
+        hope += math.log(state.size[g]) + _gumbel(state, t, first + 3 + g)
+        if filled < COMPARED or hope > hopes[filled - 1]:
+            filled = ranking.insert(hopes, labels, filled, hope, g)
+    return filled
+
+
+@kernel
 def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     """Draw a user's cohort anew; return whether it moved."""
     ridge = state.ridge
@@ -279,15 +322,9 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     alone += _gumbel(state, t, first + 1)
     if alone > top:
         top, best = alone, 0
-    tried = 0
-    start = int(luck.uniform(state.keys[1], t, first + 2) * most)
-    for step in range(most):
-        g = (start + step) % most
-        if g == 0 or g == own or state.size[g] == 0:
-            continue
-        if tried == TRIED:
-            break
-        tried += 1
+    labels, hopes = state.asked[1, :COMPARED], state.error[-1, :COMPARED]
+    for place in range(_promising(state, node, t, first, noise, labels, hopes)):
+        g = labels[place]
         found = evidence(
             gram,
             moment,
