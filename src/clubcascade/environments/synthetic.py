@@ -25,8 +25,8 @@ class Synthetic(Table):
 
     Weights have norm 1 and all pairs of clusters are ``gap`` apart. Items have norm 1, uniform on
     the part of the sphere where no cluster's probability is negative. With a ``link`` the
-    probability is ``mu(weights.x)``, the weights have norm ``scale``, and items are uniform on the
-    whole sphere.
+    probability is ``mu(weights.x)``, cut to [0, 1] where an own link leaves it; the weights have
+    norm ``scale``, and items are uniform on the whole sphere.
 
     Parameters
     ----------
