@@ -305,3 +305,10 @@ def test_the_rand_index_is_measured_at_recorded_rounds():
     both = measured & ~np.isnan(whole.rand_index[some.round - 1])
     assert both.sum() >= 5
     np.testing.assert_array_equal(some.rand_index[both], whole.rand_index[some.round[both] - 1])
+
+
+def test_without_a_policy_it_is_cohort_cascade():
+    env = cc.environments.Synthetic(n_users=4, n_clusters=2, n_items=30, n_features=6, seed=1)
+    default = cc.simulate(None, env, rounds=50, k=3, seed=5)
+    named = cc.simulate(cc.CohortCascade(n_features=6, seed=5), env, rounds=50, k=3, seed=5)
+    assert default.regret.tolist() == named.regret.tolist()

@@ -17,6 +17,7 @@ from clubcascade.environments.table import Table
 from clubcascade.errors import MissingExtra
 from clubcascade.kernels import play
 from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.policies.cohort_cascade import CohortCascade
 
 if TYPE_CHECKING:
     import pandas
@@ -75,7 +76,7 @@ class Trace:
 
 
 def simulate(
-    policy: Policy,
+    policy: Policy | None,
     env: Environment,
     rounds: int,
     k: int,
@@ -93,8 +94,10 @@ def simulate(
 
     Parameters
     ----------
-    policy, env
-        Who ranks, and for whom.
+    policy
+        Who ranks; None for a new :class:`clubcascade.CohortCascade`.
+    env
+        For whom.
     rounds, k
         How many lists, of which length.
     seed
@@ -113,6 +116,9 @@ def simulate(
     >>> trace = cc.simulate(cc.Random(seed=1), env, rounds=100, k=3, seed=5)
     >>> int(trace.round[-1]), bool((np.diff(trace.regret) >= 0).all())
     (100, True)
+    >>> better = cc.simulate(None, env, rounds=100, k=3, seed=5)
+    >>> bool(better.regret[-1] < trace.regret[-1])
+    True
     """
     rounds = validation.whole("rounds", rounds, low=1)
     if every is None:
@@ -120,6 +126,8 @@ def simulate(
     every = validation.whole("every", every, low=1, high=rounds)
     k = validation.list_length(k, getattr(env, "n_items", k))
     env.reset(validation.whole("seed", seed, low=0))
+    if policy is None:
+        policy = CohortCascade(n_features=env.n_features, seed=seed)
     run = _Run(policy, env, rounds, k, every)
     started = time.perf_counter()
     run.play(progress)

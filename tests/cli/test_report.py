@@ -29,10 +29,16 @@ def test_it_writes_the_page_and_the_figures(place):
 
 def test_everything_can_go_elsewhere(place):
     out, picture, tables = place / "a.html", place / "b.svg", place / "c.md"
-    result = call(place, "--out", out, "--picture", picture, "--markdown", tables, "--no-figures")
+    cohort = made.experiment([made.world("(a)")], ["cohort", "C3"])
+    finals = {("(a)", "cohort"): 50.0, ("(a)", "C3"): 100.0}
+    made.folder(place / "grid", cohort, made.regrets(finals))
+    contests = place / "d.md"
+    more = ["--markdown", tables, "--contests", contests, "--no-figures"]
+    result = call(place, "--out", out, "--picture", picture, *more)
     assert result.exit_code == 0, result.output
-    assert result.stdout.splitlines() == [f"wrote {path}" for path in (out, picture, tables)]
+    assert result.stdout.splitlines() == [f"wrote {p}" for p in (out, picture, tables, contests)]
     assert "0.50" in tables.read_text(encoding="utf-8")
+    assert "best other policy: 0.5" in contests.read_text(encoding="utf-8")
     assert not (place / "report.html").exists()
     assert not list((place / "synthetic").glob("*.png"))
 
@@ -44,6 +50,7 @@ def test_everything_can_go_elsewhere(place):
         (["empty"], "no results in empty; run: clubcascade reproduce --out empty"),
         (["synthetic", "--out", "no/page.html"], "no/page.html"),
         (["synthetic", "--no-figures", "--picture", "x.gif"], "must be one of"),
+        (["synthetic", "--no-figures", "--contests", "x.md"], "policy must have met others"),
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_exit_2(place, monkeypatch, arguments, words):

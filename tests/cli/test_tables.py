@@ -45,3 +45,9 @@ def test_a_policy_is_failed_or_not_asked_for():
     assert random.split() == ["random", "failed"]
     (club,) = [line for line in lines if "CLUB" in line]
     assert club.split() == ["CLUB", "90±381", "45±191"]
+
+
+def test_many_panels_are_rows(monkeypatch):
+    monkeypatch.setattr("clubcascade.cli.tables.MANY", 1)
+    first, second = [line.split() for line in shown().splitlines() if line.strip()[:1] == "("]
+    assert first == ["(a)", "90±381", "failed"] and second == ["(b)", "45±191"]

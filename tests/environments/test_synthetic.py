@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, ndtr
 
 import clubcascade as cc
-from clubcascade.environments import Matrix, Synthetic
+from clubcascade.environments import Matrix, Synthetic, draws
 
 SIZES = {"n_users": 40, "n_clusters": 5, "n_items": 200, "n_features": 20}
 
@@ -92,6 +92,8 @@ def test_best_list_of_the_dependent_click_model():
         ({"arrivals": "often"}, "arrivals"),
         ({"cluster_sizes": [1, 2]}, "cluster_sizes"),
         ({"seed": -3}, "seed"),
+        ({"personal": -0.1}, "personal must be a number in"),
+        ({"n_users": 9000, "personal": 0.1, "items": "fresh"}, "9000 kinds of users x 16384 items"),
     ],
 )
 def test_bad_settings(changes, words):
@@ -161,3 +163,85 @@ def test_a_world_with_an_own_link():
 def test_wrong_links_of_a_world(parameters, message):
     with pytest.raises(cc.errors.InvalidArgument, match=message):
         Synthetic(**SIZES, **parameters)
+
+
+WORLDS = [
+    ({}, 187.30064702176657),
+    ({"gap": 0.5}, 236.4350137068781),
+    ({"gap": 0.0}, 180.46800126062865),
+    ({"gap": 0.2, "items": "fresh"}, 16611.114279417114),
+    ({"cluster_sizes": [16, 8, 4, 2, 1]}, 187.30064702176657),
+    ({"link": "logistic", "scale": 2.0}, 497.9044067585414),
+    ({"n_clusters": 1, "gap": 1.0}, 35.70799378606563),
+]
+"""The sum of the probabilities of worlds as they were before users could have a personal part."""
+
+
+@pytest.mark.parametrize(("changes", "total"), WORLDS)
+def test_worlds_stay_what_they_were(changes, total):
+    env = Synthetic(**(SIZES | changes), seed=7)
+    assert env.attraction.sum() == pytest.approx(total, rel=1e-12)
+    first = [2, 1, 0, 0, 1, 0, 2, 1] if "cluster_sizes" in changes else [2, 3, 0, 0, 3, 0, 4, 3]
+    assert env.partition[:8].tolist() == ([0] * 8 if "n_clusters" in changes else first)
+
+
+@pytest.mark.parametrize("items", ["fixed", "fresh"])
+def test_every_user_alone(items):
+    sizes = SIZES | {"n_users": 60, "n_clusters": 60}
+    env = Synthetic(**sizes, gap="random", items=items, seed=3)
+    assert sorted(env.partition.tolist()) == list(range(60))
+    features = env.catalog.features
+    np.testing.assert_allclose(np.linalg.norm(env.weights, axis=1), 1.0)
+    np.testing.assert_allclose(np.linalg.norm(features, axis=1), 1.0)
+    chances = env.weights @ features.T
+    assert chances.min() >= -1e-12 and chances.max() <= 1.0 + 1e-12
+    cosines = (env.weights @ env.weights.T)[~np.eye(60, dtype=bool)]
+    assert 0.3 < cosines.mean() < 0.45 and cosines.std() > 0.05
+    assert 0.15 < chances.mean() < 0.25  # as many are liked as in the other worlds
+    assert np.sort(chances, axis=1)[:, -4].min() > 0.3  # everybody likes a whole list
+
+
+def test_items_of_random_worlds_have_three_topics_each_alike_often():
+    topics = draws.axes(6, np.random.default_rng(1))
+    items = draws.topic_items(4000, topics, np.random.default_rng(2), np.zeros((0, 6)))
+    parts = items @ topics.T
+    there = abs(parts) > 1e-9
+    assert (there.sum(axis=1) == 3).all() and parts.min() > -1e-12
+    np.testing.assert_allclose(there.mean(axis=0), 0.5, atol=0.03)
+
+
+def test_random_weights_with_a_link_are_on_the_whole_sphere():
+    env = Synthetic(**SIZES | {"n_clusters": 40}, gap="random", link="logistic", scale=3.0, seed=3)
+    np.testing.assert_allclose(np.linalg.norm(env.weights, axis=1), 3.0)
+    assert abs(env.weights.mean(axis=0)).max() < 1.0
+    assert env.attraction.min() < 0.3 and env.attraction.max() > 0.7
+
+
+@pytest.mark.parametrize("items", ["fixed", "fresh"])
+@pytest.mark.parametrize("gap", ["orthogonal", 0.5, "random"])
+def test_a_personal_part(gap, items):
+    plain = Synthetic(**SIZES, gap=gap, items=items, seed=3)
+    env = Synthetic(**SIZES, gap=gap, items=items, personal=0.1, seed=3)
+    np.testing.assert_array_equal(env.partition, plain.partition)
+    assert env.kind.tolist() == list(range(40)) and env.attraction.shape[0] == 40
+    np.testing.assert_allclose(np.linalg.norm(env.weights, axis=1), 1.0)
+    moved = np.linalg.norm(env.weights - plain.weights[env.partition], axis=1)
+    assert moved.min() > 0.0 and moved.max() <= 0.1005  # a part along the weights is scaled away
+    assert moved.mean() == pytest.approx(0.1 * np.sqrt(19 / 20), rel=0.05)
+    chances = env.weights @ env.catalog.features.T
+    assert chances.min() >= -1e-12
+    np.testing.assert_allclose(env.attraction, chances, atol=1e-12)  # nothing is clipped
+
+
+def test_a_personal_part_with_a_link():
+    plain = Synthetic(**SIZES, link="probit", scale=2.0, seed=3)
+    env = Synthetic(**SIZES, link="probit", scale=2.0, personal=0.3, seed=3)
+    np.testing.assert_array_equal(env.catalog.features, plain.catalog.features)
+    np.testing.assert_allclose(np.linalg.norm(env.weights, axis=1), 2.0)
+    np.testing.assert_allclose(env.attraction, ndtr(env.weights @ env.catalog.features.T))
+
+
+def test_too_large_a_personal_part_is_refused():
+    sizes = {"n_users": 300, "n_clusters": 1, "n_items": 9, "n_features": 3}
+    with pytest.raises(cc.errors.InvalidArgument, match="gap and personal leave no room"):
+        Synthetic(**sizes, personal=50.0)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from clubcascade.errors import InvalidConfig, UnknownName
 from clubcascade.experiment.cells import plan, trials
-from clubcascade.experiment.config import parse, read_experiment, shipped
+from clubcascade.experiment.config import Experiment, parse, read_experiment, shipped
 from clubcascade.experiment.running import build
 from clubcascade.experiment.tuning import settled_anyhow
 from tests.experiment import tiny
@@ -204,6 +205,9 @@ def test_an_unknown_name_suggests_the_nearest():
 
 
 PAPER = {"synthetic": 1, "yelp": 2, "movielens": 3, "ctr": 4, "multiple": 5}
+GRIDS = {"grid", "grid_real"}
+TUNED = {*PAPER, *GRIDS}
+ON_DATA = {"yelp", "movielens", "ctr", "multiple", "grid_real"}
 
 
 @pytest.mark.parametrize("name", sorted(shipped()))
@@ -218,7 +222,8 @@ def test_shipped_files_are_whole(name: str, quick: bool):
         assert experiment.rounds >= (100_000 if name in PAPER else 20_000)
         assert len(experiment.seeds) >= 3
     tuned = [contender for contender in experiment.policies if contender.tune]
-    assert {len(contender.points) for contender in tuned} == ({24} if name in PAPER else set())
+    points = 24 if name in PAPER else 12
+    assert {len(c.points) for c in tuned} == ({points} if name in TUNED else set())
 
 
 @pytest.mark.parametrize("quick", [False, True])
@@ -240,11 +245,33 @@ def test_every_number_of_a_shipped_file_is_marked(name: str):
     assert ("paper:" in text) or name not in PAPER
 
 
-@pytest.mark.parametrize("name", sorted(set(shipped()) - {"yelp", "movielens", "ctr", "multiple"}))
+@pytest.mark.parametrize("name", sorted(set(shipped()) - ON_DATA))
 def test_shipped_worlds_and_policies_can_be_built(name: str):
     experiment = read_experiment(name, quick=True, seeds=1)
     for cell in plan(settled_anyhow(experiment)):
         build(cell)
+
+
+def test_the_grids_are_run_on_seeds_of_their_own():
+    used = {seed for name in set(shipped()) - GRIDS for seed in seeds_of(read_experiment(name))}
+    for name in GRIDS:
+        grid = read_experiment(name)
+        assert len(grid.seeds) == 10 and not used & set(seeds_of(grid))
+        assert [c.policy for c in grid.policies if not c.tune] == ["cohort_cascade"]
+        written = tomllib.loads(shipped()[name].read_text(encoding="utf-8"))["policies"]
+        assert written[0]["policy"] == "cohort_cascade" and "parameters" not in written[0]
+
+
+def seeds_of(experiment: Experiment) -> tuple[int, ...]:
+    return experiment.seeds + (experiment.tune.seeds if experiment.tune else ())
+
+
+def test_who_is_told_the_clusters_plays_where_there_are_some():
+    for panel in read_experiment("grid").panels:
+        world = panel.parameters
+        some = 1 < world["n_clusters"] < world["n_users"] and world["gap"] != 0
+        assert (panel.policies is None) == some
+        assert panel.policies is None or "known clusters" not in panel.policies
 
 
 def test_figures_2_and_3_are_the_papers():

@@ -149,7 +149,7 @@ class Moves(RuleBasedStateMachine):
     def merge(self):
         small, large = self.rng.permutation(self.occupied())[:2]
         members = np.flatnonzero(np.isin(self.policy.labels(), [small, large]))
-        sets._merge(self.compiled, int(small), int(large))
+        sets.merge(self.compiled, int(small), int(large))
         assert np.flatnonzero(self.policy.labels() == large).tolist() == members.tolist()
 
     @rule()

@@ -40,6 +40,7 @@ PARAMETERS = st.fixed_dictionaries(
         "explore": st.sampled_from([0.0, 0.4, 1.0]),
         "reg": st.sampled_from([0.3, 1.0, 4.0]),
         "max_cohorts": st.sampled_from([1, 2, 3, 256]),
+        "link": st.sampled_from(["identity", "identity", "logistic"]),
     }
 )
 
@@ -100,6 +101,7 @@ class Twin:
         used = len(state["size"])
         for g in range(used):
             assert g == 0 or state["size"][g] == reference.size(g)
+            assert state["split_due"][g] == reference.split_due[g]
             assert state["root_count"][g] == reference.behind[g][1]
             if g == 0 or reference.size(g) > 0:
                 assert_near(state["model_weights"][g], reference.weights(g), "cohort weights")
@@ -119,7 +121,7 @@ class Twin:
         for user in self.problem.users:
             expected = self.reference.expected(user)
             for catalog in self.problem.catalogs:
-                scores = np.clip(catalog.features @ expected, 0.0, 1.0)
+                scores = self.reference.chance(catalog.features @ expected)
                 assert_near(self.policy.scores(user, catalog), scores, "scores")
                 assert_near(self.policy.scores(user, catalog.features), scores, "scores")
             centre = self.reference.weights(self.reference.label.get(user, 0))
@@ -163,8 +165,8 @@ class Tally:
             self.seen[what] = self.seen.get(what, 0) + times
 
     def check(self):
-        """Ties are rare."""
-        assert self.cut <= 0.02 * self.stories, f"{self.cut} of {self.stories} cut short"
+        """Ties are rare: a user, say, of whom two centres predict the very same."""
+        assert self.cut <= 0.1 * self.stories, f"{self.cut} of {self.stories} cut short"
 
 
 def test_agrees_in_small_stories():

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from clubcascade.kernels import cohort, cohort_sets
+from clubcascade.kernels import cohort, cohort_sets, cohort_split
 from clubcascade.policies import cohort_cascade
 
 WITHIN, BETWEEN = cohort_cascade.WITHIN, cohort_cascade.BETWEEN
@@ -35,21 +35,23 @@ class CohortCascade:
     decision so far was to falling the other way.
     """
 
-    def __init__(self, d, users, luck, explore=0.25, reg=1.0, max_cohorts=256):
+    def __init__(self, d, users, luck, explore=0.25, reg=1.0, max_cohorts=256, link="identity"):
+        self.logistic = link == "logistic"
         self.d, self.explore, self.reg, self.luck = d, explore, reg, luck
         self.places = max_cohorts + 1  # model 0 is everyone's
         self.users, self.rows, self.clicks, self.label, self.due = [], {}, {}, {}, {}
         for user in users:
             self.join(user)
+        self.split_due = [0] * self.places
         self.behind = {g: (np.zeros((d, d)), 0) for g in range(self.places)}
         self.error = np.zeros((cohort.BUCKETS, cohort.WAYS))
         self.way = [cohort.FIRST_WAY] * cohort.BUCKETS
-        self.noise = cohort_cascade.FIRST_NOISE
+        self.noise = cohort_cascade.FIRST_NOISE * (16 if self.logistic else 1)
         self.unrest = 1.0  # the share of reviews that moved somebody
         self.lists = 0
         self.draws_moves = self.measures_noise = True
         self.margin = math.inf
-        self.seen = {"moves": 0, "mergers": 0, "departures": 0, "full": 0}
+        self.seen = {"moves": 0, "mergers": 0, "departures": 0, "full": 0, "splits": 0}
 
     def join(self, user):
         self.users.append(user)
@@ -146,26 +148,47 @@ class CohortCascade:
         rhythm = 4 if self.count(user) < cohort.JUDGED_OFTEN else 8
         if self.count(user) < cohort.JUDGED_ALWAYS or t % rhythm == 0:
             self.judge(user, X, y)
+        if self.logistic:
+            X, y = self.straightened(user, X, y)
         self.rows[user] = np.vstack([self.rows[user], X])
         self.clicks[user] = np.concatenate([self.clicks[user], y])
         for g in {0, self.label[user]}:
             if self.count_of(g) >= cohort.STALE * self.behind[g][1]:
                 self.remember(g)
-        self.review(user, t)
+        if self.review(user, t):
+            self.consider_split(user)
 
     def judge(self, user, X, y):
         """Every way predicts; errors fade; the best way is used from now on."""
         place = self.bucket(user)
         fade = cohort.FORGET ** len(y)
+        fade_noise = cohort.NOISE_FORGET ** len(y)
         now = self.way[place]
+        if place > 0 and not self.error[place].any():
+            self.error[place] = cohort.INHERITED * self.error[place - 1]
         centres = {"everyone": self.weights(0), "cohort": self.weights(self.label[user])}
         for way, (centre, pull) in enumerate(WAYS):
-            guess = np.clip(X @ self.personal(user, pull, centres[centre]), 0.0, 1.0)
+            guess = self.chance(X @ self.personal(user, pull, centres[centre]))
             total = float(((y - guess) ** 2).sum())
             self.error[place, way] = fade * self.error[place, way] + total
-            if way == now and self.measures_noise:
-                self.noise = fade * self.noise + (1 - fade) * total / len(y)
+            if way == now and self.measures_noise and not self.logistic:
+                self.noise = fade_noise * self.noise + (1 - fade_noise) * total / len(y)
         self.way[place] = int(np.argmin(self.penalised(place)))
+
+    def chance(self, z):
+        return 1 / (1 + np.exp(-z)) if self.logistic else np.clip(z, 0.0, 1.0)
+
+    def straightened(self, user, X, y):
+        """Looks in a logistic world as looks of variance 4 in a linear one, by the tangent."""
+        z = np.clip(X @ self.expected(user), -cohort.FLATTEST, cohort.FLATTEST)
+        m = self.chance(z)
+        slope = m * (1 - m)
+        scale = 2 * np.sqrt(slope)
+        if self.measures_noise:
+            for square in (scale * (y - m) / slope) ** 2:
+                self.noise *= cohort.NOISE_FORGET
+                self.noise += (1 - cohort.NOISE_FORGET) * min(square, 100.0)
+        return scale[:, None] * X, scale * (z + (y - m) / slope)
 
     def penalised(self, place):
         """Errors of the ways; the weaker the pull, the more is added."""
@@ -180,7 +203,8 @@ class CohortCascade:
         return one < other
 
     def review(self, user, t):
-        if self.count(user) >= max(self.due[user], cohort_sets.FIRST_REVIEW):
+        due = self.count(user) >= max(self.due[user], cohort_sets.FIRST_REVIEW)
+        if due:
             self.place(user, t, 0)
             self.due[user] = int(cohort_sets.GROWTH * self.count(user)) + 5
         if self.luck(t, 1_000_000) < max(cohort_sets.RARELY, self.unrest):
@@ -188,6 +212,7 @@ class CohortCascade:
             if self.count(other) >= cohort_sets.FIRST_REVIEW:
                 moved = self.place(other, t, 1)
                 self.unrest += 0.01 * (float(moved) - self.unrest)
+        return due
 
     def gumbel(self, t, place):
         if not self.draws_moves:
@@ -246,7 +271,7 @@ class CohortCascade:
                 small, large = runner, best
                 if self.size(runner) > self.size(best):
                     small, large = best, runner
-                if self.are_one(small, large):
+                if self.gain_of_two(small, large) < 0:
                     self.merge(small, large)
         return best != own
 
@@ -258,6 +283,8 @@ class CohortCascade:
         return 0
 
     def move(self, user, g):
+        if self.size(g) == 0:
+            self.split_due[g] = 0
         own, self.label[user] = self.label[user], g
         self.seen["moves"] += 1
         self.seen["departures"] += own > 0
@@ -265,15 +292,15 @@ class CohortCascade:
             self.remember(own)
         self.remember(g)
 
-    def are_one(self, small, large):
-        """Is the small cohort's feedback more probable from around the large one's weights?"""
+    def gain_of_two(self, small, large):
+        """By how much two cohorts explain the small one's feedback better than one."""
         apart = WITHIN * (1 / self.size(small) + 1 / self.size(large)) * np.eye(self.d)
         covariance, centre = self.ridge(self.members(large))
         together = self.evidence(self.members(small), centre, covariance + apart)
         flat = BETWEEN * np.eye(self.d)
-        return self.below(
-            self.evidence(self.members(small), self.weights(0), flat + apart), together
-        )
+        alone = self.evidence(self.members(small), self.weights(0), flat + apart)
+        self.below(alone, together)
+        return alone - together
 
     def merge(self, small, large):
         self.seen["mergers"] += 1
@@ -281,3 +308,49 @@ class CohortCascade:
             self.label[user] = large
         self.remember(large)
         self.remember(small)
+
+    # -- a cohort in two ----------------------------------------------------------------------
+
+    def misses(self, user, weights):
+        """Squared error of what weights say of all that a user has looked at."""
+        return float(((self.clicks[user] - self.rows[user] @ weights) ** 2).sum())
+
+    def consider_split(self, user):
+        """Part a cohort if some of it would rather follow ``user``; all of it is asked here."""
+        g = self.label[user]
+        members = self.members(g)
+        if g == 0 or len(members) < 2 or self.count_of(g) < self.split_due[g]:
+            return
+        self.split_due[g] = int(cohort_split.SPLIT_GROWTH * self.count_of(g)) + 5
+        new = self.free_label()
+        if new == 0:
+            return
+        assert len(members) <= cohort_split.ASKED
+        old_centre = self.weights(g)
+        new_centre = self.personal(user, 1 / BETWEEN, old_centre)
+        followers = [user]
+        for turn in range(cohort_split.PASSES):
+            if turn > 0:
+                new_centre = self.ridge(followers)[1]
+                old_centre = self.ridge([one for one in members if one not in followers])[1]
+            followers = [
+                one
+                for one in members
+                if self.below(self.misses(one, new_centre), self.misses(one, old_centre))
+            ]
+            stay = len(members) - len(followers)
+            if not followers or not stay:
+                return
+        for one in followers:
+            self.label[one] = new
+        self.remember(g)
+        self.remember(new)
+        self.split_due[new] = self.split_due[g]
+        small, large = (g, new) if len(followers) > stay else (new, g)
+        odds = math.lgamma(len(followers)) + math.lgamma(stay) - math.lgamma(len(members))
+        gain = self.gain_of_two(small, large) + odds
+        if self.below(0.0, gain):
+            self.seen["splits"] += 1
+        else:
+            self.merge(small, large)
+            self.seen["mergers"] -= 1

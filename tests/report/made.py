@@ -27,6 +27,8 @@ LABELS = {
     "LinUCB": {"policy": "cascade_lin_ucb"},
     "per user": {"policy": "multiple_lin_ucb"},
     "random": {"policy": "random"},
+    "cohort": {"policy": "cohort_cascade"},
+    "told": {"policy": "known_clusters", "parameters": {"partition": "true"}},
 }
 """The policies of the paper, under short names."""
 

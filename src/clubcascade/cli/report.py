@@ -26,6 +26,12 @@ def report(
     markdown: Annotated[
         Path | None, typer.Option(help="Also write tables and claims as a Markdown file.")
     ] = None,
+    contests: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write how CohortCascade did against the best of the others, as Markdown."
+        ),
+    ] = None,
 ) -> None:
     """Write one HTML page with the figures, the tables and the paper's claims.
 
@@ -43,3 +49,5 @@ def report(
             typer.echo(f"wrote {room.save_overview(folder, picture)}")
         if markdown is not None:
             typer.echo(f"wrote {room.write_markdown(folder, markdown)}")
+        if contests is not None:
+            typer.echo(f"wrote {room.write_contests(folder, contests)}")

@@ -23,14 +23,16 @@ from clubcascade.cli.outcome import told
 from clubcascade.errors import unknown_name
 
 OUT = Path("clubcascade-results")
-GROUPS = ("all", "paper")
+GROUPS = ("all", "evaluation", "paper")
+EVALUATION = ("grid", "grid_real")
+"""Long runs that judge policies: only for who asks for them."""
 
 
 def reproduce(
     figure: Annotated[
         str,
         typer.Option(
-            help="Which figures, with commas between: paper, all, or names (clubcascade list)."
+            help="Which figures, with commas between: paper, all, evaluation, or names (see list)."
         ),
     ] = "all",
     quick: Quick = False,
@@ -82,11 +84,16 @@ def chosen(figure: str) -> list[str]:
     """Return the names of the figures that were asked for, those of the paper first."""
     known = ordered()
     paper = [name for name, number in known.items() if number is not None]
+    groups = {
+        "all": [name for name in known if name not in EVALUATION],
+        "evaluation": list(EVALUATION),
+        "paper": paper,
+    }
     names: dict[str, None] = {}
     for word in words(figure):
         if word not in known and word not in GROUPS:
             raise unknown_name("figure", word, [*known, *GROUPS])
-        names |= dict.fromkeys({"all": list(known), "paper": paper}.get(word, [word]))
+        names |= dict.fromkeys(groups.get(word, [word]))
     return list(names)
 
 

@@ -22,8 +22,15 @@ COLUMNS = {
 DIGITS = {"reward": 1, "rand_index": 2}
 
 
+MANY = 8
+"""More panels than these are rows, not columns."""
+
+
 def final_values(results: experiment.Results) -> Table:
-    """Return what every policy (rows) reached on every panel (columns) after the last round."""
+    """Return what every policy (rows) reached on every panel (columns) after the last round.
+
+    Many panels are rows, and policies columns.
+    """
     plan = results.experiment
     column, name = COLUMNS[plan.measure]
     runs = f"{len(plan.seeds)} run{'s' if len(plan.seeds) > 1 else ''}"
@@ -35,22 +42,27 @@ def final_values(results: experiment.Results) -> Table:
         title_style="bold",
         box=box.SIMPLE_HEAD,
     )
-    longest = max(len(word) for c in plan.policies for word in c.label.split())
-    table.add_column("", min_width=longest)
-    for panel in plan.panels:
-        table.add_column(panel.title, justify="right")
     cells = {}
     for row in experiment.summarise(results.curves).to_dict("records"):
         scale = 100 / row["round"] if column == "reward" else 1.0
         mean, high = (scale * float(row[f"{column}_{end}"]) for end in ("mean", "high"))
         text = figure(mean, high, digits=DIGITS.get(column, 0))
         cells[row["panel"], row["policy"]] = text
+    lines = [["", *(panel.title for panel in plan.panels)]]
     for contender in plan.policies:
-        values = []
+        values = [contender.label]
         for panel in plan.panels:
             runs_here = contender in plan.policies_of(panel)
             values.append(cells.get((panel.title, contender.label), "failed" if runs_here else ""))
-        table.add_row(contender.label, *values)
+        lines.append(values)
+    if len(plan.panels) > MANY:
+        lines = [list(line) for line in zip(*lines, strict=True)]
+    longest = max(len(word) for line in lines[1:] for word in line[0].split())
+    table.add_column("", min_width=longest)
+    for title in lines[0][1:]:
+        table.add_column(title, justify="right")
+    for line in lines[1:]:
+        table.add_row(*line)
     return table
 
 

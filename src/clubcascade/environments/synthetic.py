@@ -11,6 +11,7 @@ import numpy.typing as npt
 from clubcascade import validation
 from clubcascade.click import ClickModel
 from clubcascade.core import Floats
+from clubcascade.environments import draws
 from clubcascade.environments.arrivals import Arrivals
 from clubcascade.environments.table import Table
 from clubcascade.errors import InvalidArgument
@@ -18,15 +19,25 @@ from clubcascade.links import Link, read_link
 
 FRESH_TABLE = 16_384
 """Items from which fresh ones are taken each round, at the least; a power of 2."""
+LARGEST = 2**30
+"""Bytes that the probabilities of a world may take."""
 
 
 class Synthetic(Table):
     """Users in clusters; an item attracts with probability ``weights.x``, truly in [0, 1].
 
     Weights have norm 1 and all pairs of clusters are ``gap`` apart. Items have norm 1, uniform on
-    the part of the sphere where no cluster's probability is negative. With a ``link`` the
-    probability is ``mu(weights.x)``, cut to [0, 1] where an own link leaves it; the weights have
-    norm ``scale``, and items are uniform on the whole sphere.
+    the part of the sphere where no probability is negative, neither of a cluster nor of a user
+    with a ``personal`` part. With a ``link`` the probability is ``mu(weights.x)``, cut to [0, 1]
+    where an own link leaves it; the weights have norm ``scale``, and items are uniform on the whole
+    sphere.
+
+    With ``gap="random"`` there may be more clusters than features, up to every user alone: the
+    features are topics (directions of a random basis), the weights are independent, with squared
+    normal numbers as likings of the topics, and an item has three topics, drawn uniformly, with
+    absolute normal numbers as their parts; both are then scaled to norm 1. Nothing is negative
+    in this world. The cosine of two weights is near 0.4 at 20 features, their distance near 1.1.
+    With a link the weights are independent and uniform on the sphere.
 
     Parameters
     ----------
@@ -34,7 +45,7 @@ class Synthetic(Table):
         Sizes; users are assigned to clusters at random, every cluster gets at least one.
     gap
         Distance between the weights of two clusters: ``"orthogonal"`` (sqrt 2), or a number from
-        0 to 2 (0.2 is a cosine of 0.98).
+        0 to 2 (0.2 is a cosine of 0.98), or ``"random"``: independent weights.
     items
         ``"fixed"``: one set, drawn once. ``"fresh"``: every round ``n_items`` distinct items from
         a large table of independent draws.
@@ -50,8 +61,16 @@ class Synthetic(Table):
         :class:`clubcascade.Link`.
     scale
         Norm of the weights of a world with a link; ``gap`` is that of norm 1.
+    personal
+        Each user's weights are the cluster's plus a part of this norm in a random direction of the
+        user's own, scaled back to the norm of the cluster's. The true clusters stay what they are.
     seed
         Seed of weights, items and clusters. Arrivals and clicks have the seed of the run.
+
+    Attributes
+    ----------
+    weights
+        Of the clusters, one a row; of the users where they have a personal part.
 
     Examples
     --------
@@ -69,13 +88,14 @@ class Synthetic(Table):
         n_clusters: int,
         n_items: int,
         n_features: int,
-        gap: float | Literal["orthogonal"] = "orthogonal",
+        gap: float | Literal["orthogonal", "random"] = "orthogonal",
         items: Literal["fixed", "fresh"] = "fixed",
         arrivals: Arrivals = "uniform",
         click: ClickModel | None = None,
         cluster_sizes: npt.ArrayLike | None = None,
         link: str | Link = "identity",
         scale: float = 1.0,
+        personal: float = 0.0,
         seed: int = 0,
     ) -> None:
         n_users = validation.whole("n_users", n_users, low=1)
@@ -83,26 +103,35 @@ class Synthetic(Table):
         d = validation.whole("n_features", n_features, low=1)
         m = validation.whole("n_clusters", n_clusters, low=1, high=n_users)
         validation.choice("items", items, ("fixed", "fresh"))
-        distance = _distance(gap, m)
-        structure = np.random.SeedSequence(validation.whole("seed", seed, low=0)).spawn(3)
-        self.gap, self.items, self.seed = gap, items, seed
-        self.link, self.scale = link, validation.number("scale", scale, low=0, open_low=True)
         linear = link == "identity"
+        self.gap, self.items, self.link = gap, items, link
+        self.seed = validation.whole("seed", seed, low=0)
+        self.scale = validation.number("scale", scale, low=0, open_low=True)
+        self.personal = validation.number("personal", personal, low=0)
         if linear and self.scale != 1:
             raise InvalidArgument(f"scale must be 1 in a world without a link, got {scale!r}")
-        weights = _weights(m, d, distance, np.random.default_rng(structure[0]))
-        self.weights = weights if linear else self.scale * weights
         size = n_items
         if items == "fresh":
             size = max(FRESH_TABLE, 1 << (4 * n_items - 1).bit_length())
-        wanted = weights if linear else weights[:0]  # with a link no probability is negative
-        features = _items(size, wanted, np.random.default_rng(structure[1]))
+        _check_size(n_users if self.personal else m, size)
+        streams = np.random.SeedSequence(self.seed).spawn(4)
+        likings, things, places, own = (np.random.default_rng(stream) for stream in streams)
+        clusters = _clusters(n_users, m, cluster_sizes, places)
+        weights, topics = _weights(m, d, gap, linear, likings)
+        nobody, users = weights[:0], weights
+        if self.personal:
+            users = draws.unit(weights[clusters] + self.personal * draws.sphere(n_users, d, own))
+        wary = users if self.personal and linear else nobody  # who must find nothing negative
+        if topics is None:  # with a link no probability is negative
+            features = draws.even_items(size, weights if linear else nobody, things, wary)
+        else:
+            features = draws.topic_items(size, topics, things, wary)
+        self.weights = users if linear else self.scale * users
         z = self.weights @ features.T
-        clusters = _clusters(n_users, m, cluster_sizes, np.random.default_rng(structure[2]))
         super().__init__(
             features,
             np.clip(z if linear else read_link(link).mu(z), 0.0, 1.0),
-            clusters,
+            np.arange(n_users) if self.personal else clusters,
             offered=n_items if items == "fresh" else None,
             arrivals=arrivals,
             click=click,
@@ -110,63 +139,40 @@ class Synthetic(Table):
         )
 
 
+def _weights(
+    m: int,
+    d: int,
+    gap: float | Literal["orthogonal", "random"],
+    linear: bool,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats | None]:
+    """Draw the weights of the clusters, and the topics where they are about topics."""
+    if gap != "random":
+        return draws.even_weights(m, d, _distance(gap, m), rng), None
+    if not linear:
+        return draws.sphere(m, d, rng), None
+    topics = draws.axes(d, rng)
+    return draws.topic_weights(m, topics, rng), topics
+
+
+def _check_size(kinds: int, n_items: int) -> None:
+    wanted = 8 * kinds * n_items
+    if wanted > LARGEST:
+        raise InvalidArgument(
+            f"n_users, n_clusters and n_items must keep the table of probabilities within "
+            f"{LARGEST:,} bytes, got {kinds} kinds of users x {n_items} items = {wanted:,} bytes"
+        )
+
+
 def _distance(gap: float | Literal["orthogonal"], n_clusters: int) -> float:
     if gap == "orthogonal":
         return math.sqrt(2.0)
     if isinstance(gap, str):
-        raise InvalidArgument(f'gap must be "orthogonal" or a number in [0, 2], got {gap!r}')
+        raise InvalidArgument(
+            f'gap must be "orthogonal", "random" or a number in [0, 2], got {gap!r}'
+        )
     widest = 2.0 if n_clusters == 1 else math.sqrt(2.0 * n_clusters / (n_clusters - 1))
     return validation.number("gap", gap, low=0, high=round(min(widest, 2.0), 12))
-
-
-def _weights(m: int, d: int, distance: float, rng: np.random.Generator) -> Floats:
-    """Draw ``m`` unit vectors, all pairs ``distance`` apart, in a random direction."""
-    cosine = 1.0 - distance**2 / 2.0
-    needed = 1 if distance == 0.0 else m
-    if needed > d:
-        raise InvalidArgument(
-            f"n_clusters must be at most n_features, {d}, to keep all clusters at the same "
-            f"distance, got {m}"
-        )
-    gram = np.full((m, m), cosine)
-    np.fill_diagonal(gram, 1.0)
-    values, vectors = np.linalg.eigh(gram)
-    root = vectors * np.sqrt(np.clip(values, 0.0, None))
-    order = np.argsort(values)[::-1][: min(m, d)]
-    basis, _ = np.linalg.qr(rng.standard_normal((d, len(order))))
-    weights: Floats = root[:, order] @ basis.T
-    weights /= np.linalg.norm(weights, axis=1, keepdims=True)
-    return weights
-
-
-def _items(n: int, weights: Floats, rng: np.random.Generator) -> Floats:
-    """Draw unit vectors until ``n`` of them have no negative probability for any cluster.
-
-    A draw is first mirrored to the first cluster's side, which keeps its law within the allowed
-    part and makes near clusters accept almost everything; orthogonal clusters mirror one after
-    the other and accept all.
-    """
-    m, d = weights.shape
-    cosines = weights @ weights.T
-    mirrors = weights if abs(cosines - np.eye(m)).max(initial=0.0) < 1e-9 else weights[:1]
-    kept: list[Floats] = []
-    found = tried = 0
-    while found < n:
-        draws = rng.standard_normal((max(2 * n, 1024), d))
-        for mirror in mirrors:
-            draws -= 2.0 * np.minimum(draws @ mirror, 0.0)[:, None] * mirror
-        norms = np.linalg.norm(draws, axis=1, keepdims=True)
-        draws /= np.where(norms > 0, norms, 1.0)
-        good = draws[(draws @ weights.T >= 0.0).all(axis=1)]
-        kept.append(good)
-        found += len(good)
-        tried += len(draws)
-        if tried > 10_000_000 and found < n:
-            raise InvalidArgument(
-                f"gap leaves no room for items that no cluster finds negative: "
-                f"{found} of {tried} draws were usable; use a smaller gap or fewer clusters"
-            )
-    return np.ascontiguousarray(np.concatenate(kept)[:n])
 
 
 def _clusters(

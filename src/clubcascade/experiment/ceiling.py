@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clubcascade.environments import Table
+from clubcascade.environments.table import Table
 
 
 def ceiling(env: Any, k: int) -> float:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clubcascade.experiment.sources import sources
+from clubcascade.experiment.sources import sources_of
 from clubcascade.experiment.spec import Contender, Experiment, Panel
 
 RESULTS_FORMAT = 2
@@ -57,13 +57,13 @@ class Cell:
         """Return a hash of all that the result depends on.
 
         Titles, labels and the names of data sets are not part of it; the content of data sets, the
-        format, the version and the sources are, so that a changed algorithm never passes off an
-        old result as its own.
+        format, the version and the sources that the run goes through are, so that a changed
+        algorithm never passes off an old result as its own.
         """
         content = {
             "format": RESULTS_FORMAT,
             "version": _version(),
-            "sources": sources(),
+            "sources": sources_of(self.contender.policy, self.panel.environment),
             "world": self.world,
             "policy": [self.contender.policy, self.contender.parameters],
             "run": [self.rounds, self.k, self.every],

@@ -19,7 +19,7 @@ import numpy as np
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import cohort_sets as sets
-from clubcascade.kernels import linear, luck, rack
+from clubcascade.kernels import cohort_split, linear, luck, rack
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.cohort_state import Cohort, CohortType
 from clubcascade.kernels.jit import answer, kernel
@@ -29,14 +29,20 @@ PULLS = np.array([256.0, 64.0, 16.0, 4.0, 1.0, 0.25])
 """How strongly a user may be pulled to its centre, besides infinitely."""
 WAYS = 2 * len(PULLS) + 2
 """Ways to predict: every pull and the infinite one, around everyone and around the cohort."""
-FIRST_WAY = len(PULLS)
-"""The way before anything is known: everyone's weights."""
+FIRST_WAY = 3
+"""The way before anything is known: around everyone, with a pull of 4."""
 MARGIN = 0.001
 """How much better, of its error, a weaker pull must be to be preferred to the next stronger one."""
 BUCKETS = 32
 """Powers of two of a user's count."""
-FORGET = 0.999
-"""What an error weighs after the next one: about the last thousand count."""
+FORGET = 0.9998
+"""What an error weighs after the next one: about the last 5,000 count."""
+NOISE_FORGET = 0.999
+"""The same for the measured noise, which is a mean and needs fewer."""
+INHERITED = 0.25
+"""Share of its errors that a power of two has from the one below it, to begin with."""
+FLATTEST = 4.0
+"""Largest size of the inner product at which the logistic curve is taken for a straight line."""
 JUDGED_ALWAYS = 8
 """Up to this count, every list of a user is judged; later one in four, then one in eight."""
 JUDGED_OFTEN = 64
@@ -124,12 +130,21 @@ def mean(state: Cohort, node: int, out: Floats) -> None:
 
 
 @kernel
-def _miss(guess: Floats, features: Floats, rows: Ints, examined: int, rewards: Floats) -> float:
-    """Squared error of what weights predict, within [0, 1], summed over a list."""
+def chance(state: Cohort, z: float) -> float:
+    """Return the probability of a click, given the inner product of weights and item."""
+    if state.rule[6] == 0.0:
+        return min(max(z, 0.0), 1.0)
+    return 1.0 / (1.0 + math.exp(-z))
+
+
+@kernel
+def _miss(
+    state: Cohort, guess: Floats, features: Floats, rows: Ints, examined: int, rewards: Floats
+) -> float:
+    """Squared error of the probabilities that weights predict, summed over a list."""
     total = 0.0
     for p in range(examined):
-        value = min(max(linear.dot(guess, features[rows[p]]), 0.0), 1.0)
-        total += (rewards[p] - value) ** 2
+        total += (rewards[p] - chance(state, linear.dot(guess, features[rows[p]]))) ** 2
     return total
 
 
@@ -158,9 +173,9 @@ def _miss_all(
                 for f in range(guess.shape[0]):
                     guess[f] = moment[f] + pull * centre[f]
                 linear.solve(upper, guess)
-                missed[way] = _miss(guess, features, rows, examined, rewards)
+                missed[way] = _miss(state, guess, features, rows, examined, rewards)
             else:
-                missed[way] = _miss(centre, features, rows, examined, rewards)
+                missed[way] = _miss(state, centre, features, rows, examined, rewards)
 
 
 @kernel
@@ -171,9 +186,13 @@ def judge(
     place = bucket(state.count[node])
     _miss_all(state, node, features, rows, examined, rewards)
     errors, missed = state.error[place], state.error[BUCKETS]
+    if place > 0 and errors.sum() == 0.0:  # nobody has had such a count before
+        for way in range(WAYS):
+            errors[way] = INHERITED * state.error[place - 1, way]
     weight = FORGET**examined
-    now = missed[state.way[place]] / examined
-    state.noise[0] += state.rule[5] * (1.0 - weight) * (now - state.noise[0])
+    if state.rule[6] == 0.0:
+        now = missed[state.way[place]] / examined
+        state.noise[0] += state.rule[5] * (1.0 - NOISE_FORGET**examined) * (now - state.noise[0])
     best, least = state.way[place], math.inf
     for way in range(WAYS):
         errors[way] = weight * errors[way] + missed[way]
@@ -182,6 +201,27 @@ def judge(
         if error < least:
             best, least = way, error
     state.way[place] = best
+
+
+@kernel
+def straighten(state: Cohort, expected: Floats, x: Floats, y: float, out: Floats) -> float:
+    """Make of a look in a logistic world one in a linear world, by the tangent at the expected z.
+
+    With ``m = mu(z)`` and ``m' = m (1 - m)``, ``y`` is about ``m + m' (w.x - z)``: so
+    ``z + (y - m) / m'`` is a look at ``w.x`` with the variance ``1 / m'``. Item and look are
+    returned (in ``out``, and as a number) times ``2 sqrt(m')``, with variance 4. That variance is
+    measured as well.
+    """
+    z = min(max(linear.dot(expected, x), -FLATTEST), FLATTEST)
+    m = chance(state, z)
+    slope = m * (1.0 - m)
+    scale = 2.0 * math.sqrt(slope)
+    for f in range(x.shape[0]):
+        out[f] = scale * x[f]
+    rest = scale * (y - m) / slope
+    step = state.rule[5] * (1.0 - NOISE_FORGET)
+    state.noise[0] += step * (min(rest * rest, 100.0) - state.noise[0])
+    return scale * z + rest
 
 
 @kernel
@@ -215,9 +255,15 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     if state.count[node] < JUDGED_ALWAYS or t % every == 0:
         judge(state, node, features, rows, examined, rewards)
     gram, moment = state.gram[node], state.moment[node]
+    logistic = state.rule[6] > 0.0
+    if logistic:
+        mean(state, node, state.vectors[2])
     for p in range(examined):
         x = features[rows[p]]
         y = rewards[p]
+        if logistic:
+            y = straighten(state, state.vectors[2], x, y, state.vectors[3])
+            x = state.vectors[3]
         models.observe(state.ridge, 0, x, y)
         if g > 0:
             models.observe(state.ridge, g, x, y)
@@ -231,7 +277,8 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         models.settle(state.ridge, g)
         keep_root(state, g)
     state.count[node] += examined
-    sets.review(state, node, t)
+    if sets.review(state, node, t):
+        cohort_split.consider(state, node)
 
 
 @answer(count_clusters, CohortType)

@@ -140,7 +140,7 @@ def _of_own(state: Cohort, node: int, noise: float) -> float:
 
 
 @kernel
-def _free_label(state: Cohort) -> int:
+def free_label(state: Cohort) -> int:
     """Return a cohort without users, 0 if there is none left."""
     for g in range(1, state.size.shape[0]):
         if state.size[g] == 0:
@@ -175,6 +175,7 @@ def _join(state: Cohort, node: int, g: int) -> None:
     """Put a user into a cohort; an empty one begins with it."""
     if state.size[g] == 0:
         models.clear(state.ridge, g)
+        state.split_due[g] = 0
         state.tally[1] += 1
         state.tally[3] = max(state.tally[3], g)
         state.after[node] = node
@@ -196,8 +197,8 @@ def _join(state: Cohort, node: int, g: int) -> None:
 
 
 @kernel
-def _are_one(state: Cohort, small: int, large: int, noise: float) -> bool:
-    """Tell whether two cohorts' feedback is more probable from one cohort than from two."""
+def gain_of_two(state: Cohort, small: int, large: int, noise: float) -> float:
+    """Return by how much two cohorts make the small one's feedback more probable than one."""
     ridge = state.ridge
     apart = state.rule[1] * (1.0 / state.size[small] + 1.0 / state.size[large])
     widen(ridge.inverse[large], apart, state.matrices[1])
@@ -223,11 +224,11 @@ def _are_one(state: Cohort, small: int, large: int, noise: float) -> bool:
         state.matrices[0],
         state.vectors,
     )
-    return together > alone
+    return alone - together
 
 
 @kernel
-def _merge(state: Cohort, small: int, large: int) -> None:
+def merge(state: Cohort, small: int, large: int) -> None:
     """Let all users of a small cohort join a large one."""
     ridge = state.ridge
     node = state.head[small]
@@ -307,7 +308,7 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
         if own > 0 and state.size[own] == 1:
             best = own
         else:
-            best = _free_label(state)
+            best = free_label(state)
             if best == 0:
                 best = own
     moved = best != own
@@ -324,15 +325,19 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
         small, large = runner, best
         if state.size[runner] > state.size[best]:
             small, large = best, runner
-        if _are_one(state, small, large, noise):
-            _merge(state, small, large)
+        if gain_of_two(state, small, large, noise) < 0.0:
+            merge(state, small, large)
     return moved
 
 
 @kernel
-def review(state: Cohort, node: int, t: int) -> None:
-    """After a list: review this user's cohort if it is due, and now and then another user's."""
-    if state.count[node] >= state.due[node] and state.count[node] >= FIRST_REVIEW:
+def review(state: Cohort, node: int, t: int) -> bool:
+    """After a list: review this user's cohort if it is due, and now and then another user's.
+
+    Returns whether this user's was.
+    """
+    due = state.count[node] >= state.due[node] and state.count[node] >= FIRST_REVIEW
+    if due:
         place(state, node, t, 0)
         state.due[node] = np.int64(GROWTH * state.count[node]) + 5
     if luck.uniform(state.keys[1], t, 1_000_000) < max(RARELY, state.noise[1]):
@@ -340,3 +345,4 @@ def review(state: Cohort, node: int, t: int) -> None:
         if state.count[other] >= FIRST_REVIEW:
             moved = place(state, other, t, 1)
             state.noise[1] += 0.01 * ((1.0 if moved else 0.0) - state.noise[1])
+    return due

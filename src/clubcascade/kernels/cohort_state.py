@@ -19,16 +19,16 @@ class Cohort(Struct):
 
     ``ridge``: model 0 is everyone's, the others are cohorts'. Per model: ``root`` (factor of its
     matrix, a little behind) with ``root_count`` (count when it was computed), ``prior`` and
-    ``prior_log_det`` (precision of a user's weights around it), ``size`` (users), ``head``
-    (one of them). Per user: ``gram``, ``moment``, ``count``, ``label`` (its cohort, 0 before it
-    has one), ``due`` (count at which its cohort is reviewed), ``after`` and ``before`` (the ring
-    of the cohort's users). ``error`` and ``way`` per power of two of the count; ``noise`` =
-    [squared error of a prediction, share of reviews that moved a user]; ``rule`` = [scale of the
-    draws, variance of users around a cohort, of cohorts around everyone, how much wider centres
-    are drawn, 1 to draw moves (0: always to the most probable cohort), 1 to measure the noise
-    (0: it stays)]; ``tally`` = [lists learned, cohorts, users, the last model ever used, users
-    with a cohort]; ``draws`` = [lists drawn]; ``keys`` = keys of the draws and of the reviews; the
-    rest is scratch.
+    ``prior_log_det`` (precision of a user's weights around it), ``size`` (users), ``head`` (one of
+    them), ``split_due`` (count at which a split is tried). Per user: ``gram``, ``moment``,
+    ``count``, ``label`` (its cohort, 0 before it has one), ``due`` (count at which its cohort is
+    reviewed), ``after`` and ``before`` (the ring of the cohort's users). ``error`` and ``way`` per
+    power of two of the count; ``noise`` = [squared error of a prediction, share of reviews that
+    moved a user]; ``rule`` = [scale of the draws, variance of users around a cohort, of cohorts
+    around everyone, how much wider centres are drawn, 1 to draw moves (0: always to the most
+    probable cohort), 1 to measure the noise (0: it stays), 1 for the logistic link]; ``tally`` =
+    [lists learned, cohorts, users, the last model ever used, users with a cohort]; ``draws`` =
+    [lists drawn]; ``keys`` = keys of the draws and of the reviews; the rest is scratch.
     """
 
     ridge: models.Ridge
@@ -38,6 +38,7 @@ class Cohort(Struct):
     prior_log_det: Floats
     size: Ints
     head: Ints
+    split_due: Ints
     gram: Floats
     moment: Floats
     count: Ints
@@ -54,6 +55,7 @@ class Cohort(Struct):
     keys: Words
     vectors: Floats
     matrices: Floats
+    asked: Ints
 
 
 @kernel

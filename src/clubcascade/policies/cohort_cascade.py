@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any, Self
+from typing import Any, Literal, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,8 +13,9 @@ from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, Items
 from clubcascade.errors import InvalidArgument, UnknownUser
 from clubcascade.kernels import cohort as kernels
-from clubcascade.kernels import cohort_state, rack, single
+from clubcascade.kernels import cohort_split, cohort_state, rack, single
 from clubcascade.kernels.ranking import BLOCK
+from clubcascade.links import read_link
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._models import Models
@@ -22,7 +23,7 @@ from clubcascade.policies._seeds import key_of
 
 WITHIN = 1 / 1000
 """Variance of users' weights around their cohort's, in units of the noise."""
-BETWEEN = 1 / 8
+BETWEEN = 1 / 32
 """Variance of cohorts' weights around everyone's, likewise."""
 WIDER = 3.0
 """How much wider the centres are drawn than users around them: what they teach, all learn."""
@@ -30,7 +31,7 @@ FIRST_NOISE = 0.15
 """Squared error of a prediction before there is any."""
 
 _USERS = ("gram", "moment", "count", "label", "due", "after", "before")
-_COHORTS = ("root", "root_count", "prior", "prior_log_det", "size", "head")
+_COHORTS = ("root", "root_count", "prior", "prior_log_det", "size", "head", "split_due")
 _LEARNED = ("error", "way", "noise", "tally")
 
 
@@ -50,6 +51,9 @@ class CohortCascade(CompiledPolicy):
         Number of features of an item.
     users
         Users known beforehand; others join at their first ``update``.
+    link
+        How weights and item make a probability: ``"identity"`` (their inner product, cut to
+        [0, 1]) or ``"logistic"``.
     explore
         Width of the draws in standard deviations of the belief; three times that for cohorts.
     reg
@@ -80,6 +84,7 @@ class CohortCascade(CompiledPolicy):
         *,
         n_features: int,
         users: Iterable[Hashable] | None = None,
+        link: Literal["identity", "logistic"] = "identity",
         explore: float = 0.25,
         reg: float = 1.0,
         max_cohorts: int = 256,
@@ -87,6 +92,7 @@ class CohortCascade(CompiledPolicy):
     ) -> None:
         super().__init__()
         self.n_features = validation.whole("n_features", n_features, low=1)
+        self.link = validation.choice("link", link, ("identity", "logistic"))
         self.explore = validation.number("explore", explore, low=0)
         self.reg = validation.number("reg", reg, low=0, open_low=True)
         self.max_cohorts = validation.whole("max_cohorts", max_cohorts, low=1)
@@ -112,6 +118,7 @@ class CohortCascade(CompiledPolicy):
 
     def _allocate(self) -> None:
         d, most = self.n_features, self.max_cohorts + 1
+        logistic = self.link == "logistic"
         self._models = Models(d, self.reg, most)
         self._arrays: dict[str, npt.NDArray[Any]] = {
             "root": aligned_zeros(most, d, d),
@@ -120,15 +127,17 @@ class CohortCascade(CompiledPolicy):
             "prior_log_det": np.zeros(most),
             "size": np.zeros(most, np.int64),
             "head": np.zeros(most, np.int64),
+            "split_due": np.zeros(most, np.int64),
             "error": np.zeros((kernels.BUCKETS + 1, kernels.WAYS)),  # and one row of scratch
             "way": np.full(kernels.BUCKETS, kernels.FIRST_WAY),
-            "noise": np.array([FIRST_NOISE, 1.0]),
-            "rule": np.array([self.explore, WITHIN, BETWEEN, WIDER, 1.0, 1.0]),
+            "noise": np.array([16 * FIRST_NOISE if logistic else FIRST_NOISE, 1.0]),
+            "rule": np.array([self.explore, WITHIN, BETWEEN, WIDER, 1.0, 1.0, float(logistic)]),
             "tally": np.zeros(5, np.int64),
             "draws": np.zeros(1, np.int64),
             "keys": np.concatenate([key_of(self.seed, "draws"), key_of(self.seed, "moves")]),
             "vectors": aligned_zeros(4, d),
             "matrices": aligned_zeros(4, d, d),
+            "asked": np.zeros((2, cohort_split.ASKED), np.int64),
         }
         for g in range(most):
             self._models.clear(g)
@@ -207,7 +216,8 @@ class CohortCascade(CompiledPolicy):
         """Return the expected attraction of every item, without a draw, within [0, 1]."""
         loose = self._read_items(items)
         rows = loose._rows if isinstance(loose, Catalog) else loose
-        return np.clip(rows @ self._expected(user), 0.0, 1.0)
+        z = rows @ self._expected(user)
+        return read_link("logistic").mu(z) if self.link == "logistic" else np.clip(z, 0.0, 1.0)
 
     def _expected(self, user: Hashable) -> Floats:
         self.number(user)
@@ -271,9 +281,10 @@ class CohortCascade(CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy for users that come, and one for users known beforehand."""
+        """Yield one policy for users that come, one for known users, and one with a link."""
         yield cls(n_features=3, seed=3)
         yield cls(n_features=3, users=range(3), max_cohorts=2, seed=4)
+        yield cls(n_features=3, link="logistic", seed=5)
 
 
 def _rack(features: Floats) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from clubcascade.experiment.lazy import doors
 
 if TYPE_CHECKING:
+    from clubcascade.report.contest_table import write_contests
     from clubcascade.report.curves import Curve, curves_of
     from clubcascade.report.figures import (
         FIGURES,
@@ -34,6 +35,7 @@ __all__ = [
     "save_all_figures",
     "save_figures",
     "save_overview",
+    "write_contests",
     "write_markdown",
     "write_report",
 ]
@@ -52,6 +54,7 @@ __getattr__ = doors(
         "save_all_figures": "figures",
         "save_figures": "figures",
         "save_overview": "overview",
+        "write_contests": "contest_table",
         "write_markdown": "markdown",
         "write_report": "page.whole",
     },

@@ -6,8 +6,8 @@ import math
 
 from clubcascade.report.paired import Estimate
 
-SHARES = ("ctr", "rand_index")
-"""Measures between 0 and 1."""
+SHARES = ("ctr", "rand_index", "ratio")
+"""What is written with three digits after the point: measures between 0 and 1, and ratios."""
 
 UNKNOWN = "–"
 

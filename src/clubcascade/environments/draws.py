@@ -1,0 +1,131 @@
+"""The random weights and items of the synthetic worlds: which laws they have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clubcascade.core import Floats
+from clubcascade.errors import InvalidArgument
+
+TOPICS = 3
+"""Topics of an item, in a world where every item has a few."""
+_BLOCK = 100  # users whose probabilities are looked at together
+
+
+def even_weights(m: int, d: int, distance: float, rng: np.random.Generator) -> Floats:
+    """Draw ``m`` unit vectors, all pairs ``distance`` apart, in a random direction."""
+    cosine = 1.0 - distance**2 / 2.0
+    needed = 1 if distance == 0.0 else m
+    if needed > d:
+        raise InvalidArgument(
+            f"n_clusters must be at most n_features, {d}, to keep all clusters at the same "
+            f'distance, got {m}; gap = "random" has no such limit'
+        )
+    gram = np.full((m, m), cosine)
+    np.fill_diagonal(gram, 1.0)
+    values, vectors = np.linalg.eigh(gram)
+    root = vectors * np.sqrt(np.clip(values, 0.0, None))
+    order = np.argsort(values)[::-1][: min(m, d)]
+    basis, _ = np.linalg.qr(rng.standard_normal((d, len(order))))
+    weights: Floats = root[:, order] @ basis.T
+    weights /= np.linalg.norm(weights, axis=1, keepdims=True)
+    return weights
+
+
+def sphere(n: int, d: int, rng: np.random.Generator) -> Floats:
+    """Draw ``n`` independent unit vectors, uniform on the sphere."""
+    return unit(rng.standard_normal((n, d)))
+
+
+def axes(d: int, rng: np.random.Generator) -> Floats:
+    """Draw an orthonormal basis, one direction a row: what the topics are."""
+    return np.ascontiguousarray(np.linalg.qr(rng.standard_normal((d, d)))[0].T)
+
+
+def topic_weights(m: int, topics: Floats, rng: np.random.Generator) -> Floats:
+    """Draw ``m`` independent unit vectors: the liking of a topic is a squared normal number."""
+    likings = rng.standard_normal((m, len(topics))) ** 2
+    return np.asarray(unit(likings) @ topics)
+
+
+def topic_items(n: int, topics: Floats, rng: np.random.Generator, users: Floats) -> Floats:
+    """Draw unit vectors of a few topics each, until ``n`` have no negative probability."""
+    d = len(topics)
+
+    def draw(size: int) -> Floats:
+        parts = abs(rng.standard_normal((size, d)))
+        order = rng.random((size, d)).argsort(axis=1)
+        np.put_along_axis(parts, order[:, TOPICS:], 0.0, axis=1)
+        return np.asarray(unit(parts) @ topics)
+
+    kept: list[Floats] = []
+    found = tried = 0
+    while found < n:
+        draws = draw(max(2 * n, 1024))
+        tried += len(draws)
+        kept.append(_welcome(draws, users))
+        found += len(kept[-1])
+        _check_room(found, tried, n)
+    return np.ascontiguousarray(np.concatenate(kept)[:n])
+
+
+def even_items(n: int, weights: Floats, rng: np.random.Generator, users: Floats) -> Floats:
+    """Draw unit vectors until ``n`` of them have no negative probability.
+
+    A draw is first mirrored to the first cluster's side, which keeps its law within the allowed
+    part and makes near clusters accept almost everything; orthogonal clusters mirror one after
+    the other and accept all.
+
+    Parameters
+    ----------
+    n
+        How many.
+    weights
+        Of the clusters, one a row.
+    rng
+        Gives the draws.
+    users
+        Weights of users, who must not find an item negative either.
+    """
+    m, d = weights.shape
+    cosines = weights @ weights.T
+    mirrors = weights if abs(cosines - np.eye(m)).max(initial=0.0) < 1e-9 else weights[:1]
+    kept: list[Floats] = []
+    found = tried = 0
+    while found < n:
+        draws = rng.standard_normal((max(2 * n, 1024), d))
+        for mirror in mirrors:
+            draws -= 2.0 * np.minimum(draws @ mirror, 0.0)[:, None] * mirror
+        draws = unit(draws)
+        good = draws[(draws @ weights.T >= 0.0).all(axis=1)]
+        kept.append(_welcome(good, users))
+        found += len(kept[-1])
+        tried += len(draws)
+        _check_room(found, tried, n)
+    return np.ascontiguousarray(np.concatenate(kept)[:n])
+
+
+def unit(rows: Floats) -> Floats:
+    """Return the rows with norm 1; a row of zeros stays one.
+
+    >>> unit(np.array([[3.0, 4.0]]))
+    array([[0.6, 0.8]])
+    """
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(norms > 0, norms, 1.0))
+
+
+def _welcome(items: Floats, users: Floats) -> Floats:
+    """Return the items that no user finds negative, looking at some users at a time."""
+    for start in range(0, len(users), _BLOCK):
+        items = items[(items @ users[start : start + _BLOCK].T >= 0.0).all(axis=1)]
+    return items
+
+
+def _check_room(found: int, tried: int, n: int) -> None:
+    if tried > 10_000_000 and found < n:
+        raise InvalidArgument(
+            f"gap and personal leave no room for items that nobody finds negative: "
+            f"{found} of {tried} draws were usable; use a smaller gap, a smaller personal part or "
+            f"fewer clusters"
+        )

@@ -1,0 +1,161 @@
+"""A cohort in two: some of its users may rather follow one of them.
+
+Users who move one at a time find it hard to part a cohort that is really two: the first one would
+have to explain its feedback all alone. So now and then a user proposes its own weights as a second
+centre, its fellows choose between the two, and both centres are computed anew from whom they have.
+The two are kept apart if that makes the feedback more probable by more than the choice of sides is
+worth.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from clubcascade.core import Floats
+from clubcascade.kernels import cohort_sets as sets
+from clubcascade.kernels import linear
+from clubcascade.kernels import ridge as models
+from clubcascade.kernels.cohort_state import Cohort
+from clubcascade.kernels.jit import kernel
+
+ASKED = 64
+"""Users of a cohort who choose a side, at the most."""
+PASSES = 4
+"""Times they choose; the centres follow each time."""
+SPLIT_GROWTH = 1.2
+"""Growth of a cohort's count from one proposal to the next."""
+
+
+@kernel
+def _prefers(state: Cohort, node: int, one: Floats, other: Floats) -> bool:
+    """Tell whether a user's feedback is nearer to what ``one`` predicts than ``other``."""
+    gram, moment = state.gram[node], state.moment[node]
+    product = state.vectors[0]
+    linear.times(gram, one, product)
+    gain = 2.0 * linear.dot(one, moment) - linear.dot(one, product)
+    linear.times(gram, other, product)
+    gain -= 2.0 * linear.dot(other, moment) - linear.dot(other, product)
+    return gain > 0.0
+
+
+@kernel
+def _centre(state: Cohort, asked: int, side: int, out: Floats) -> None:
+    """Write the ridge weights of those who chose a side."""
+    gram, moment = state.matrices[1], state.vectors[0]
+    d = out.shape[0]
+    for f in range(d):
+        moment[f] = 0.0
+        for h in range(d):
+            gram[f, h] = 0.0
+    for e in range(asked):
+        if state.asked[1, e] != side:
+            continue
+        node = state.asked[0, e]
+        for f in range(d):
+            row, own = gram[f], state.gram[node, f]
+            for h in range(d):
+                row[h] += own[h]
+            moment[f] += state.moment[node, f]
+    linear.invert(gram, state.ridge.reg[0], state.matrices[0], state.matrices[2])
+    linear.times(state.matrices[2], moment, out)
+
+
+@kernel
+def _choose_sides(state: Cohort, node: int, asked: int) -> int:
+    """Let ``asked`` users of a user's cohort choose between it and the rest.
+
+    Fills ``asked`` (row 0: users, row 1: 1 for those who follow the user); returns how many
+    follow, 0 if at any time all are of one mind.
+    """
+    g = state.label[node]
+    other = node
+    for e in range(asked):
+        state.asked[0, e] = other
+        other = state.after[other]
+    new, old = state.vectors[2], state.vectors[3]
+    weights, moment = state.ridge.weights[g], state.moment[node]
+    pull = 1.0 / state.rule[2]
+    linear.add_ridge(state.gram[node], pull, state.matrices[0])
+    linear.factor(state.matrices[0])
+    for f in range(new.shape[0]):
+        old[f] = weights[f]
+        new[f] = moment[f] + pull * weights[f]
+    linear.solve(state.matrices[0], new)
+    followers = 0
+    for turn in range(PASSES):
+        if turn > 0:
+            _centre(state, asked, 1, new)
+            _centre(state, asked, 0, old)
+        followers = 0
+        for e in range(asked):
+            state.asked[1, e] = 1 if _prefers(state, state.asked[0, e], new, old) else 0
+            followers += state.asked[1, e]
+        if followers == 0 or followers == asked:
+            return 0
+    return followers
+
+
+@kernel
+def _carve(state: Cohort, g: int, asked: int, new: int) -> None:
+    """Move those who chose side 1 from cohort ``g`` to an empty one."""
+    ridge = state.ridge
+    models.clear(ridge, new)
+    state.tally[1] += 1
+    state.tally[3] = max(state.tally[3], new)
+    first = -1
+    for e in range(asked):
+        if state.asked[1, e] == 0:
+            continue
+        node = state.asked[0, e]
+        after, before = state.after[node], state.before[node]
+        state.after[before], state.before[after] = after, before
+        state.head[g] = after
+        if first < 0:
+            first = node
+            state.after[node], state.before[node] = node, node
+        else:
+            last = state.before[first]
+            state.after[last], state.before[node] = node, last
+            state.after[node], state.before[first] = first, node
+        state.size[g] -= 1
+        state.size[new] += 1
+        state.label[node] = new
+        models.add(ridge, g, state.gram[node], state.moment[node], state.count[node], -1.0)
+        models.add(ridge, new, state.gram[node], state.moment[node], state.count[node], 1.0)
+    state.head[new] = first
+    for label in (g, new):
+        models.renew(ridge, label)
+        sets.renew_root(state, label)
+
+
+@kernel
+def _log_sides(one: int, other: int) -> float:
+    """Log of the odds, before any feedback, of two cohorts of such sizes against a single one."""
+    return math.lgamma(one) + math.lgamma(other) - math.lgamma(one + other)
+
+
+@kernel
+def consider(state: Cohort, node: int) -> None:
+    """Try to part a user's cohort, if it has learned enough since the last time."""
+    g = state.label[node]
+    if g == 0 or state.size[g] < 2 or state.ridge.count[g] < state.split_due[g]:
+        return
+    state.split_due[g] = np.int64(SPLIT_GROWTH * state.ridge.count[g]) + 5
+    new = sets.free_label(state)
+    if new == 0:
+        return
+    asked = min(state.size[g], ASKED)
+    followers = _choose_sides(state, node, asked)
+    if followers == 0:
+        return
+    _carve(state, g, asked, new)
+    state.split_due[new] = state.split_due[g]
+    small, large = new, g
+    if state.size[new] > state.size[g]:
+        small, large = g, new
+    noise = max(state.noise[0], sets.LOWEST_NOISE)
+    gain = sets.gain_of_two(state, small, large, noise)
+    if gain + _log_sides(followers, asked - followers) <= 0.0:
+        sets.merge(state, small, large)

@@ -1,0 +1,68 @@
+"""One policy against the best of the others: who is best, over which seeds, and the ratio."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clubcascade.report.contest import contests
+from clubcascade.report.paired import ratio
+from tests.report import made
+
+ALL = ["cohort", "CLUB", "C3", "told"]
+FINALS = {"cohort": 60.0, "CLUB": 120.0, "C3": 100.0, "told": 30.0}
+
+
+def play(panels=("(a)",), **changes):
+    plan = made.experiment([made.world(title) for title in panels], ALL, **changes)
+    finals = {(title, label): lost for title in panels for label, lost in FINALS.items()}
+    return made.run(Path("grid"), plan, made.regrets(finals))
+
+
+def test_the_best_other_is_never_the_one_who_is_told():
+    run = play()
+    (found,) = contests(run)
+    assert (found.panel.title, found.best, found.seeds, found.rounds) == ("(a)", "C3", 4, 100)
+    ends = {label: run.by_seed("regret")["(a)", label].iloc[:, -1].to_numpy() for label in ALL}
+    assert found.ours.value == pytest.approx(ends["cohort"].mean())
+    assert found.theirs.value == pytest.approx(ends["C3"].mean())
+    assert found.ratio == ratio(ends["cohort"], ends["C3"])
+    assert found.ratio.value == pytest.approx(0.6, rel=0.05)
+    assert found.told is not None and found.told_ratio == ratio(ends["cohort"], ends["told"])
+    assert found.rand_index is None
+
+
+def test_only_seeds_that_all_have_are_compared():
+    gone = made.without(play(), lambda rows: (rows["policy"] == "C3") & (rows["seed"] == 2))
+    (found,) = contests(gone)
+    assert found.seeds == 3
+    ours = gone.by_seed("regret")["(a)", "cohort"].iloc[:, -1]
+    assert found.ours.value == pytest.approx(ours.drop(index=2).mean())
+
+
+def test_panels_without_a_contest_are_left_out():
+    run = play(["(a)", "(b)", "(c)"])
+    alone = (lambda r: (r["panel"] == "(a)") & (r["policy"] != "cohort"))(run.results.curves)
+    away = (lambda r: (r["panel"] == "(b)") & (r["policy"] == "cohort"))(run.results.curves)
+    found = list(contests(made.without(run, lambda rows: alone | away)))
+    assert [contest.panel.title for contest in found] == ["(c)"]
+
+
+def test_another_policy_can_be_judged():
+    (found,) = contests(play(), "club_cascade")
+    assert found.best == "cohort" and found.ratio.value == pytest.approx(2.0, rel=0.05)
+
+
+def test_clicks_missed_are_compared_where_panels_show_them():
+    plan = made.experiment([made.replay("real", "yelp")], ["cohort", "C3"], measure="missed")
+    rates = {("real", "cohort"): 0.5, ("real", "C3"): 0.6}
+    values = made.rates(rates, ceiling=0.9)
+    run = made.run(Path("grid_real"), plan, values)
+    (found,) = contests(run)
+    missed = [90 - 100 * 0.5 * made.noise(seed, "cohort") for seed in range(4)]
+    assert found.ours.value == pytest.approx(np.mean(missed))
+    assert found.told is None and found.told_ratio is None
+    plan = made.experiment([made.replay("real", "yelp")], ["cohort", "C3"], measure="ctr")
+    assert list(contests(made.run(Path("ctr"), plan, values))) == []
