@@ -1,8 +1,8 @@
 """The tables of docs/explain/discussion.md that no experiment file makes.
 
-Run as ``python benchmarks/discussion.py start`` (or ``restart``, ``activity``, ``last-click``,
-``discounts``, ``known``); every table is printed as Markdown. Means of several seeds, with the
-half-width of a 95% interval of Student's t.
+Run as ``python benchmarks/discussion.py start`` (or ``share``, ``restart``, ``activity``,
+``last-click``, ``discounts``, ``known``); every table is printed as Markdown. Means of several
+seeds, with the half-width of a 95% interval of Student's t.
 """
 
 from __future__ import annotations
@@ -43,27 +43,29 @@ def table(head: list[str], rows: Iterable[list[Any]]) -> None:
 # -- random sparse starts --------------------------------------------------------------------------
 
 
-def in_pieces(n_users: int, m: int, p: float, key: int) -> bool:
+def in_pieces(cluster: np.ndarray, p: float, key: int) -> bool:
     """Tell whether some true cluster of a random start does not hang together."""
-    start = ErdosRenyi(p, key)
-    pairs = [(i, other) for i in range(n_users) for other in start.links(i) if i % m == other % m]
+    start, n = ErdosRenyi(p, key), len(cluster)
+    pairs = [(i, j) for i in range(n) for j in start.links(i) if cluster[i] == cluster[j]]
     left, right = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    graph = csr_array((np.ones(len(left)), (left, right)), shape=(n_users, n_users))
-    return connected_components(graph, directed=False)[0] > m
+    graph = csr_array((np.ones(len(left)), (left, right)), shape=(n, n))
+    return connected_components(graph, directed=False)[0] > len(set(cluster))
+
+
+def broken(cluster: np.ndarray, p: float, draws: int = 400) -> str:
+    """Return how often a true cluster starts in pieces."""
+    return f"{sum(in_pieces(cluster, min(1.0, p), key) for key in range(draws)) / draws:.0%}"
 
 
 def start() -> None:
-    draws, m = 400, 5
+    m = 5
     parts = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
     rows = []
     for n_users in (100, 200, 500, 1000):
         formula = cc.theory.edge_probability(n_users, m, smallest_share=1.0, delta=0.1)
-        row = [n_users, f"{formula:.3f}"]
-        for part in parts:
-            p = min(1.0, part * formula)
-            broken = sum(in_pieces(n_users, m, p, key) for key in range(draws))
-            row.append(f"{broken / draws:.0%}")
-        rows.append(row)
+        cluster = np.arange(n_users) % m
+        each = [broken(cluster, part * formula) for part in parts]
+        rows.append([n_users, f"{formula:.3f}", *each])
     table(["users", "p of the formula", *(f"{part:g} p" for part in parts)], rows)
 
     rows = []
@@ -97,6 +99,23 @@ def start() -> None:
         )
     head = ["p", "components at the start", "rounds until Rand index 0.9 (median)", "regret"]
     table([*head, "clusters at the end", "Rand index at the end"], rows)
+
+
+def share() -> None:
+    """One cluster of 5 is smaller than the others: the formula told of it, and not told."""
+    n_users, m = 200, 5
+    rows = []
+    for smallest in (1.0, 0.5, 0.25, 0.1):
+        few = int(smallest * n_users / m)
+        cluster = np.concatenate([np.zeros(few), 1 + np.arange(n_users - few) % (m - 1)])
+        told, not_told = (
+            cc.theory.edge_probability(n_users, m, smallest_share=each, delta=0.1)
+            for each in (smallest, 1.0)
+        )
+        found = [broken(cluster, p) for p in (told, not_told)]
+        rows.append([few, smallest, f"{told:.3f}", *found])
+    head = ["users in the smallest cluster", "smallest_share", "p", "in pieces"]
+    table([*head, f"in pieces with p of smallest_share 1 ({not_told:.3f})"], rows)
 
 
 # -- gap relaxation --------------------------------------------------------------------------------
@@ -280,6 +299,7 @@ def known() -> None:
 
 TABLES: dict[str, Callable[[], None]] = {
     "start": start,
+    "share": share,
     "restart": restart,
     "activity": activity,
     "last-click": last_click,

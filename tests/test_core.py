@@ -27,7 +27,8 @@ def test_feedback_from_click(k, data):
 
 @pytest.mark.parametrize(
     ("examined", "clicks"),
-    [(0, ()), (-1, ()), (2, (2,)), (2, (-1,)), (3, (1, 1)), (3, (2, 1)), (1.5, ()), (2, ("0",))],
+    [(0, ()), (-1, ()), (2, (2,)), (2, (-1,)), (3, (1, 1)), (3, (2, 1)), (1.5, ()), (2, ("0",))]
+    + [(2, None), (2, 1)],
 )
 def test_impossible_feedback(examined, clicks):
     with pytest.raises(cc.errors.InvalidFeedback, match="examined|clicks"):
@@ -58,6 +59,7 @@ def test_catalogue_keeps_a_copy_that_nobody_can_write():
         ([[3.0, 4.0]], None, r"norm 5 in row 0; divide all items"),
         ([[np.nan, 0.0]], None, "finite, got nan in row 0"),
         ([["a"]], None, "numbers"),
+        (np.eye(2) * 1j, None, "real numbers, got complex128"),
         (np.eye(2), ["x"], "2 items, got 1"),
         (np.eye(2), ["x", "x"], "distinct"),
     ],

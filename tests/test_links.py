@@ -80,8 +80,9 @@ def test_the_largest_slope_may_be_given():
     link = Link(math.exp, math.exp, name="poisson", lipschitz=math.e**2)
     assert link.lipschitz == math.e**2
     assert link.slope == pytest.approx(math.exp(-2))
-    with pytest.raises(InvalidArgument, match="lipschitz must be a number in"):
-        Link(math.exp, math.exp, lipschitz=0.01)
+    for wrong in (0.01, 1.0, math.nan, math.inf, "1"):  # its slope is above 1 within [-2, 2]
+        with pytest.raises(InvalidArgument, match="lipschitz must be a number in"):
+            Link(math.exp, math.exp, lipschitz=wrong)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +99,8 @@ def test_the_largest_slope_may_be_given():
         (lambda z: math.nan, lambda z: 1.0, "mu must be finite, got mu"),
         (lambda z: z, lambda z: math.inf, "mu_prime must be finite, got mu_prime"),
         (lambda z: "a", lambda z: 1.0, "mu must give a number"),
+        (lambda z: {}[z], lambda z: 1.0, r"mu must give a number at every z.*KeyError"),
+        (lambda z: z.real.size, lambda z: 1.0, "mu must give a number at every z"),
         (3.0, lambda z: 1.0, "mu must be a function of one number, got 3.0"),
         (lambda z: z, None, "mu_prime must be a function of one number, got None"),
     ],
@@ -110,6 +113,36 @@ def test_wrong_links_are_refused(mu, mu_prime, message):
 def test_wrong_names_are_refused():
     with pytest.raises(UnknownName, match="unknown link 'probi'; did you mean 'probit'"):
         read_link("probi")
-    for wrong in (3, None, {"table": [1]}, {"name": "a", "lipschitz": 1.0, "table": [[1.0]]}):
+    for wrong in (3, None, {"table": [1]}):
         with pytest.raises(InvalidArgument, match="link must be one of"):
             read_link(wrong)
+    with pytest.raises(InvalidArgument, match="name must be a string, got 5"):
+        Link(math.exp, math.exp, name=5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"table": [[1.0]]},
+            r"table of the link must be 2 x 4097 finite numbers, got shape \(1, 1",
+        ),
+        ({"table": "abc"}, "table of the link must be 2 x 4097"),
+        ({"table": np.full((2, 4097), np.nan)}, "table of the link must be 2 x 4097"),
+        ({"table": np.zeros((2, 4097))}, "mu must be strictly increasing"),
+        ({"lipschitz": math.nan}, "lipschitz must be a number"),
+        ({"lipschitz": 0.1}, "lipschitz must be a number"),
+        ({"name": None}, "name must be a string"),
+    ],
+)
+def test_saved_links_are_read_as_carefully_as_new_ones(changes, message):
+    with pytest.raises(InvalidArgument, match=message):
+        read_link(cauchy().saved() | changes)
+
+
+@pytest.mark.parametrize("z", [math.nan, [0.0, math.inf], "a", None, [[1.0], [1.0, 2.0]], 1j])
+def test_what_is_no_finite_number_has_no_mean(z):
+    for link in (read_link("logistic"), cauchy()):
+        for answer in (link.mu, link.mu_prime):
+            with pytest.raises(InvalidArgument, match="z must be"):
+                answer(z)

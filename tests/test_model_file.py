@@ -12,6 +12,7 @@ import clubcascade as cc
 from clubcascade import model_file
 from clubcascade.checks._play import same
 from clubcascade.errors import InvalidArgument, ModelFileError
+from clubcascade.policies import POLICIES
 
 IDS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.binary() | st.floats(),
@@ -102,3 +103,21 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
         policy.save(path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.cc"]
+
+
+@pytest.mark.parametrize("name", sorted(set(POLICIES) - {"random"}))
+def test_a_state_with_nan_is_refused_and_changes_nothing(name):
+    policy = next(iter(POLICIES[name].examples()))
+    items = cc.Catalog(np.eye(3))
+    for user in range(3):
+        policy.update(user, items[[0, 1, 2]], click=user)
+    before = policy.state()
+    spoilt = [
+        key for key, part in before.items() if isinstance(part, np.ndarray) and part.dtype == float
+    ]
+    for key in spoilt:
+        for value in (np.full_like(before[key], np.nan), None):
+            with pytest.raises(ModelFileError, match=f"{key} (holds NaN|is None)"):
+                policy.load_state(before | {key: value})
+            assert same(policy.state(), before)
+    assert spoilt or "ucb" in name  # counts alone are whole numbers

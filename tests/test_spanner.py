@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clubcascade.core import Catalog
 from clubcascade.errors import InvalidArgument, InvalidItems
 from clubcascade.spanner import barycentric_spanner, coefficients
 from tests.reference.problems import examples
@@ -97,7 +98,14 @@ def test_bad_factors(factor):
         barycentric_spanner(np.eye(2), factor=factor)
 
 
-@pytest.mark.parametrize("items", [np.zeros((0, 2)), [[np.nan, 0.0]], [[3.0, 0.0]], "items"])
+@pytest.mark.parametrize(
+    "items", [np.zeros((0, 2)), [[np.nan, 0.0]], [[3.0, 0.0]], "items", np.eye(2) * 1j]
+)
 def test_bad_items(items):
     with pytest.raises(InvalidItems, match="items"):
         barycentric_spanner(items)
+
+
+def test_a_catalogue_is_told_where_its_matrix_is():
+    with pytest.raises(InvalidItems, match=r"got Catalog: its matrix is \.features"):
+        barycentric_spanner(Catalog(np.eye(2)))

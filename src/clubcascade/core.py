@@ -7,7 +7,7 @@ import os
 import re
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -45,6 +45,8 @@ class Feedback:
     clicks: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.clicks, Iterable):
+            raise InvalidFeedback(f"clicks must be rising positions, got {self.clicks!r}")
         try:
             examined = validation.whole("examined", self.examined, low=1)
             clicks = tuple(

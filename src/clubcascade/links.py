@@ -19,6 +19,8 @@ REACH = 32.0
 """An own link is tabulated on [-32, 32] and continued as a straight line."""
 POINTS = 4097
 """Points of the table: the distance of two is 1/64."""
+_GRID = np.linspace(-REACH, REACH, POINTS)
+_NEAR = np.abs(_GRID) <= 2.0
 _SLACK = 1e-3
 
 Function = Callable[[Any], Any]
@@ -40,7 +42,8 @@ class Link:
     name
         What people call it.
     lipschitz
-        Largest slope, kappa_mu; by default the largest in the table.
+        Largest slope, kappa_mu; by default the largest in the table. A smaller one may be given
+        where the table's is never met: at least the largest on [-2, 2].
 
     Attributes
     ----------
@@ -73,21 +76,25 @@ class Link:
         name: str = "own",
         lipschitz: float | None = None,
     ) -> None:
-        points = np.linspace(-REACH, REACH, POINTS)
-        table = np.array([_values("mu", mu, points), _values("mu_prime", mu_prime, points)])
-        middles = (points[1:] + points[:-1]) / 2
-        _check_shape(points, table)
-        _check_slopes(points, table, _values("mu_prime", mu_prime, middles))
+        table = np.array([_values("mu", mu, _GRID), _values("mu_prime", mu_prime, _GRID)])
+        middles = (_GRID[1:] + _GRID[:-1]) / 2
+        _check_shape(table)
+        _check_slopes(table, _values("mu_prime", mu_prime, middles))
         self._set(kernels.TABLE, table, name)
         if lipschitz is not None:
-            self.lipschitz = validation.number("lipschitz", lipschitz, low=self.slope)
+            self._read_lipschitz(lipschitz)
 
     def _set(self, kind: int, table: Floats, name: str) -> None:
+        if not isinstance(name, str):
+            raise InvalidArgument(f"name must be a string, got {name!r}")
         self.name = name
         self._kind, self._table = kind, table
-        near = np.abs(np.linspace(-REACH, REACH, POINTS)) <= 2.0
-        self.slope = float(table[1, near].min())
+        self.slope = float(table[1, _NEAR].min())
         self.lipschitz = float(table[1].max())
+
+    def _read_lipschitz(self, lipschitz: float) -> None:
+        steepest = float(self._table[1, _NEAR].max()) * (1 - 1e-9)  # rounding is forgiven
+        self.lipschitz = validation.number("lipschitz", lipschitz, low=steepest)
 
     @classmethod
     def _known(cls, kind: int, name: str) -> Link:
@@ -103,15 +110,20 @@ class Link:
         return kernels.make(np.array([self._kind]), np.ascontiguousarray(table), grid)
 
     def mu(self, z: npt.ArrayLike) -> Floats:
-        """Return the expected click at each ``z``."""
+        """Return the expected click at each ``z``, finite numbers of any shape."""
         return self._both(z)[0]
 
     def mu_prime(self, z: npt.ArrayLike) -> Floats:
-        """Return the slope at each ``z``."""
+        """Return the slope at each ``z``, finite numbers of any shape."""
         return self._both(z)[1]
 
     def _both(self, z: npt.ArrayLike) -> tuple[Floats, Floats]:
-        points = np.array(z, dtype=np.float64)
+        try:
+            points = np.array(z, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidArgument(f"z must be numbers, got {z!r}: {error}") from None
+        if not np.isfinite(points).all():
+            raise InvalidArgument(f"z must be finite, got {points[~np.isfinite(points)][0]}")
         mean, slope = np.empty(points.size), np.empty(points.size)
         kernels.evaluate(self.compiled, points.ravel(), points.size, mean, slope)
         return mean.reshape(points.shape), slope.reshape(points.shape)
@@ -143,14 +155,26 @@ def read_link(link: str | Link | Mapping[str, Any]) -> Link:
             raise unknown_name("link", link, NAMES)
         return Link._known(NAMES[link], link)
     if isinstance(link, Mapping) and set(link) == {"name", "lipschitz", "table"}:
-        table = np.array(link["table"], dtype=np.float64)
-        if table.shape == (2, POINTS) and np.isfinite(table).all():
-            known = Link.__new__(Link)
-            known._set(kernels.TABLE, table, str(link["name"]))
-            known.lipschitz = float(link["lipschitz"])
-            return known
+        return _of_table(link)
     names = ", ".join(repr(name) for name in NAMES)
     raise InvalidArgument(f"link must be one of {names}, or a clubcascade.Link, got {link!r}")
+
+
+def _of_table(saved: Mapping[str, Any]) -> Link:
+    """Return the link that :meth:`Link.saved` put into plain values."""
+    try:
+        table = np.array(saved["table"], dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.zeros(0)
+    if table.shape != (2, POINTS) or not np.isfinite(table).all():
+        raise InvalidArgument(
+            f"table of the link must be 2 x {POINTS} finite numbers, got shape {table.shape}"
+        )
+    _check_shape(table)
+    link = Link.__new__(Link)
+    link._set(kernels.TABLE, table, saved["name"])
+    link._read_lipschitz(saved["lipschitz"])
+    return link
 
 
 NAMES = {"identity": kernels.IDENTITY, "logistic": kernels.LOGISTIC, "probit": kernels.PROBIT}
@@ -179,40 +203,39 @@ def _values(name: str, function: Any, points: Floats) -> Floats:
         try:
             value = function(z)
             values[i] = value
-        except (TypeError, ValueError, ArithmeticError) as error:
+        except Exception as error:  # whatever a function of anyone's may raise
             raise InvalidArgument(
                 f"{name} must give a number at every z in [-{REACH:g}, {REACH:g}], "
                 f"got {error!r} at {z:g}"
-            ) from None
+            ) from error
         if not math.isfinite(values[i]):
             raise InvalidArgument(f"{name} must be finite, got {name}({z:g}) = {value!r}")
     return values
 
 
-def _check_shape(points: Floats, table: Floats) -> None:
+def _check_shape(table: Floats) -> None:
     """Raise unless mu rises: strictly on [-2, 2], nowhere falling beyond."""
     mean, slope = table
-    near = np.abs(points) <= 2.0
-    flat = np.flatnonzero(near & (slope <= 0))
+    flat = np.flatnonzero(_NEAR & (slope <= 0))
     falling = np.flatnonzero(slope < 0)
     for bad in (flat, falling):
         if bad.size:
-            z, value = points[bad[0]], slope[bad[0]]
+            z, value = _GRID[bad[0]], slope[bad[0]]
             raise InvalidArgument(
                 f"mu must be strictly increasing, got mu_prime({z:g}) = {value:g}"
             )
     rise = np.diff(mean)
-    for bad in (np.flatnonzero((rise <= 0) & near[1:] & near[:-1]), np.flatnonzero(rise < 0)):
+    for bad in (np.flatnonzero((rise <= 0) & _NEAR[1:] & _NEAR[:-1]), np.flatnonzero(rise < 0)):
         if bad.size:
-            low, high = points[bad[0]], points[bad[0] + 1]
-            values = f"mu({low:g}) = {mean[bad[0]]!r} and mu({high:g}) = {mean[bad[0] + 1]!r}"
+            low, high = _GRID[bad[0]], _GRID[bad[0] + 1]
+            values = f"mu({low:g}) = {mean[bad[0]]:g} and mu({high:g}) = {mean[bad[0] + 1]:g}"
             raise InvalidArgument(f"mu must be strictly increasing, got {values}")
 
 
-def _check_slopes(points: Floats, table: Floats, middle: Floats) -> None:
+def _check_slopes(table: Floats, middle: Floats) -> None:
     """Raise unless mu' is the slope of mu: its integral over each step, by Simpson's rule."""
     mean, slope = table
-    step = np.diff(points)
+    step = np.diff(_GRID)
     found = np.diff(mean)
     wanted = step * (slope[1:] + 4 * middle + slope[:-1]) / 6
     off = np.abs(found - wanted)
@@ -221,5 +244,5 @@ def _check_slopes(points: Floats, table: Floats, middle: Floats) -> None:
         i = bad[0]
         raise InvalidArgument(
             f"mu_prime must be the derivative of mu, got about {wanted[i] / step[i]:.6g} between "
-            f"{points[i]:g} and {points[i + 1]:g}, where mu rises by {found[i] / step[i]:.6g} per 1"
+            f"{_GRID[i]:g} and {_GRID[i + 1]:g}, where mu rises by {found[i] / step[i]:.6g} per 1"
         )

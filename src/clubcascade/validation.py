@@ -86,11 +86,14 @@ def list_length(k: Any, n_items: int) -> int:
 
 def feature_rows(name: str, rows: Any, n_features: int | None = None) -> npt.NDArray[np.float64]:
     """Return ``rows`` as a C-contiguous float64 matrix of items: finite, norms at most 1."""
+    if isinstance(rows, np.ndarray) and rows.dtype.kind == "c":  # no error, its half would be lost
+        raise InvalidItems(f"{name} must be a matrix of real numbers, got {rows.dtype}")
     try:
         matrix = np.ascontiguousarray(rows, dtype=np.float64)
     except (TypeError, ValueError) as error:
+        why = "its matrix is .features" if hasattr(rows, "features") else error
         raise InvalidItems(
-            f"{name} must be a matrix of numbers, got {type(rows).__name__}: {error}"
+            f"{name} must be a matrix of numbers, got {type(rows).__name__}: {why}"
         ) from None
     columns = "features" if n_features is None else f"{n_features} features"
     if matrix.ndim != 2 or (n_features is not None and matrix.shape[1] != n_features):

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from clubcascade.cli.app import app
 from clubcascade.environments import ENVIRONMENTS
+from clubcascade.experiment import shipped
 from clubcascade.policies import POLICIES
 
 
@@ -31,12 +32,13 @@ def test_no_command_shows_the_help():
     assert "reproduce" in result.output and "list" in result.output
 
 
-def test_the_list_shows_policies_and_environments():
+def test_the_list_shows_policies_environments_and_figures():
     result = call("list")
     assert result.exit_code == 0
     lines = [line.strip() for line in result.stdout.splitlines()]
-    for name in [*POLICIES, *ENVIRONMENTS]:
+    for name in [*POLICIES, *ENVIRONMENTS, *shipped()]:
         assert name in lines
+    assert any(line.startswith("Figure 4 of the paper: Clicks per round") for line in lines)
     assert "n_features" in result.stdout
 
 

@@ -101,7 +101,7 @@ def test_figures_are_chosen_by_name_or_by_group():
     assert reproduce.chosen("evaluation") == reproduce.chosen("grid,grid_real") == grids
     assert reproduce.chosen("all")[:5] == paper
     assert sorted([*reproduce.chosen("all"), *grids]) == known
-    assert reproduce.chosen("lists,paper") == ["lists", *paper]
+    assert reproduce.chosen("lists,paper") == reproduce.chosen("lists, paper") == ["lists", *paper]
     assert len(known) >= 18
 
 

@@ -74,3 +74,4 @@ def test_wrong_engines_are_told(tmp_path):
     result = call(str(tmp_path / "my.toml"), "--engine", "rey", "--out", str(tmp_path / "out"))
     assert result.exit_code == 2
     assert "engine must be one of" in result.stderr
+    assert not (tmp_path / "out").exists()

@@ -86,10 +86,22 @@ def test_bad_discounts(discounts):
             make()
 
 
-@pytest.mark.parametrize("stop", [[], [1.5], [-0.1], [np.nan], [[0.5]]])
-def test_bad_chances(stop):
-    with pytest.raises(cc.errors.InvalidArgument, match="stop"):
-        DCM(stop)
+@pytest.mark.parametrize(
+    "chances",
+    [[], [1.5], [-0.1], [np.nan], [[0.5]], "x", None, [0.5, "a"], [[0.5], [0.1, 0.2]], 1j],
+)
+def test_bad_chances(chances):
+    with pytest.raises(cc.errors.InvalidArgument, match="stop must be probabilities"):
+        DCM(chances)
+    for call in (DCM(0.5).value, lambda each: DCM(0.5).sample(each, np.random.default_rng(1))):
+        with pytest.raises(cc.errors.InvalidArgument, match="attraction must be probabilities"):
+            call(chances)
+
+
+@pytest.mark.parametrize("click", ["dcm", 5, DCM, object()])
+def test_an_environment_wants_a_click_model(click):
+    with pytest.raises(cc.errors.InvalidArgument, match="click must be a click model, such as"):
+        cc.environments.Matrix([[0.5]], [[1.0]], click=click)
 
 
 def test_shown_as_it_is_made():

@@ -216,13 +216,26 @@ def test_shipped_files_are_whole(name: str, quick: bool):
     experiment = read_experiment(name, quick=quick)
     assert experiment.figure == PAPER.get(name)
     if quick:
-        assert all(experiment.rounds_of(panel) <= 10_000 for panel in experiment.panels)
+        rounds = max(experiment.rounds_of(panel) for panel in experiment.panels)
+        assert rounds * len(experiment.seeds) <= 40_000
     else:
         assert experiment.rounds >= (100_000 if name in PAPER else 20_000)
         assert len(experiment.seeds) >= 3
     tuned = [contender for contender in experiment.policies if contender.tune]
     points = 24 if name in PAPER else 12
     assert {len(c.points) for c in tuned} == ({points} if name in TUNED else set())
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", ["relax", "ask"])
+def test_a_first_look_lasts_until_something_is_to_be_seen(name: str, quick: bool):
+    experiment = read_experiment(name, quick=quick)
+    turns = []
+    for contender in experiment.policies:
+        turns += [step[0] for step in contender.parameters.get("alpha_schedule", [])]
+        turns += [contender.parameters[key] for key in ("ask",) if key in contender.parameters]
+    assert len(turns) >= 3
+    assert all(experiment.rounds_of(panel) > 1.5 * max(turns) for panel in experiment.panels)
 
 
 @pytest.mark.parametrize("name", sorted(shipped()))

@@ -74,6 +74,18 @@ def test_cuts_and_joins_agree_with_networkx(start, n, seed):
             np.testing.assert_array_equal(value, again.state()[name])
 
 
+@pytest.mark.parametrize("start", [Complete(), ErdosRenyi(0.5, 1)])
+def test_a_state_whose_parts_do_not_fit_is_refused(start):
+    graph = UserGraph(start, 6)
+    graph.cut(0, np.array([other for other in range(1, 6) if (0, other) in graph.edges()]))
+    for name, value in graph.state().items():
+        if name in ("label", "tally"):
+            continue
+        longer = np.concatenate([value, np.zeros((1, *value.shape[1:]), value.dtype)])
+        with pytest.raises(ValueError, match=f"{name} must have"):
+            UserGraph.from_state(start, graph.state() | {name: longer})
+
+
 def test_one_cut_makes_several_pieces():
     graph = UserGraph(ErdosRenyi(1.0, 1), 4)
     for user in (1, 2, 3):

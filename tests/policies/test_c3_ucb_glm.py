@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import root
 
 import clubcascade as cc
 from clubcascade import theory
@@ -39,6 +40,27 @@ def test_agrees_with_scipy(problem, beta, reg, link):
         after=after,
         capped=False,
     )
+
+
+def test_an_own_link_solves_its_equation():
+    """Equation (8) with the penalty, by SciPy and the function itself instead of its table."""
+
+    def mu(z):
+        return 0.5 + np.arctan(z) / np.pi
+
+    link = cc.Link(mu, lambda z: 1 / (np.pi * (1 + z * z)), name="cauchit")
+    policy = cc.C3UCBGLM(n_features=3, link=link, reg=1.0)
+    rng = np.random.default_rng(5)
+    catalog = cc.Catalog(rng.uniform(-0.5, 0.5, (12, 3)))
+    seen, clicked = np.zeros((0, 3)), np.zeros(0)
+    for _ in range(60):
+        shown = catalog.features[ranking := policy.recommend("alice", catalog, 3)]
+        liked = rng.random(3) < mu(shown @ [3.0, -2.0, 0.5])
+        feedback = cc.Feedback(examined=3, clicks=tuple(np.flatnonzero(liked)))
+        policy.update("alice", catalog[ranking], feedback)
+        seen, clicked = np.vstack([seen, shown]), np.append(clicked, liked)
+    exact = root(lambda w: seen.T @ (clicked - mu(seen @ w)) - policy.penalty * w, np.zeros(3))
+    assert_near(policy.cluster_weights("alice"), exact.x, "weights")
 
 
 def test_beta_of_the_theorem_has_one_cluster():

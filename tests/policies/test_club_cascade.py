@@ -364,6 +364,27 @@ def test_edge_probability_of_the_paper():
     assert abs(len(edges_of(policy)) - p * pairs) < 5 * math.sqrt(pairs * p * (1 - p))
 
 
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"smallest_share": 0.5}, "smallest_share must be left out of a complete start, got 0.5"),
+        (
+            {"start": "random", "edge_probability": 0.2, "smallest_share": 0.5},
+            "smallest_share must be left out when edge_probability is given, got 0.5",
+        ),
+        (
+            {"start": "random", "n_clusters": 2},
+            "got 3 users, n_clusters 2 and smallest_share None",
+        ),
+        ({"n_clusters": "two"}, "n_clusters must be a whole number >= 1, got 'two'"),
+    ],
+)
+def test_a_start_that_is_named_by_halves(parameters, message):
+    for policy in (cc.ClubCascade, cc.ClubCascadeGLM):
+        with pytest.raises(cc.errors.InvalidArgument, match=message):
+            policy(n_features=2, users="abc", **parameters)
+
+
 @examples(40)
 @given(st.integers(1, 40), st.floats(0.0, 1.0), st.integers(0, 2**31))
 def test_a_random_start_links_known_and_late_users_alike(n, p, seed):
@@ -426,8 +447,10 @@ def test_asking_names_whom_least_is_known_of():
     assert policy.choose_user("a") == "a"
     assert policy.choose_user(["c", "new", "newer"]) == "c"
     assert policy.choose_user(["d", "new", "newer"]) == "new"
-    with pytest.raises(cc.errors.InvalidArgument, match="candidates"):
-        policy.choose_user([])
+    assert policy.choose_user({"c"}) == policy.choose_user(iter("abcd")) == "c"
+    for wrong in ([], None, 5):
+        with pytest.raises(cc.errors.InvalidArgument, match="candidates"):
+            policy.choose_user(wrong)
     with pytest.raises(cc.errors.InvalidArgument, match="hashable"):
         policy.choose_user([[]])
 

@@ -92,6 +92,22 @@ def test_a_run_of_m_known_clusters_is_m_independent_runs():
             assert np.array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize(
+    "wrong", [5, None, "ab", [["a"], 3], [[["a"]]], {"a": [1]}, np.zeros((2, 2))]
+)
+def test_what_is_no_partition(wrong):
+    for policy in (cc.KnownClusters, cc.KnownClustersGLM):
+        with pytest.raises(cc.errors.InvalidArgument, match="partition must be a list of sets"):
+            policy(n_features=2, partition=wrong)
+
+
+def test_a_partition_that_can_be_read_only_once(tmp_path):
+    for kind in (cc.KnownClusters, cc.KnownClustersGLM):
+        policy = kind(n_features=2, partition=(set(part) for part in ("ab", "cd")))
+        assert partition(policy.clusters()) == {frozenset("ab"), frozenset("cd")}
+        assert policy.fresh().clusters() == policy.clusters()
+
+
 def test_a_user_outside_the_partition():
     policy = cc.KnownClusters(n_features=2, partition=[{"alice"}, {"bob"}])
     with pytest.raises(cc.errors.UnknownUser, match="carol"):

@@ -98,6 +98,20 @@ def test_models_are_made_and_described(client):
     assert client.get("/v1/models").json() == {"models": ["default", "news"]}
 
 
+def test_a_model_with_a_link_of_its_own(client):
+    rising, slopes = [0.5 + 0.01 * z / 64 for z in range(-2048, 2049)], [0.01] * 4097
+    link = {"name": "line", "lipschitz": 0.01, "table": [rising, slopes]}
+    sent = {"policy": "c3_ucb_glm", "n_features": 4, "params": {"link": link}}
+    assert client.put("/v1/models/own", json=sent).status_code == 201
+    assert client.put("/v1/models/own", json=sent).status_code == 200
+    for table, status in (
+        ([[z + 0.1 for z in rising], slopes], 409),
+        ([rising[::-1], slopes], 422),
+    ):
+        sent["params"] = {"link": link | {"table": table}}
+        assert client.put("/v1/models/own", json=sent).status_code == status
+
+
 def test_users_clusters_digest_and_snapshot(web):
     client, service = web
     stock(client)

@@ -286,6 +286,15 @@ def test_a_store_keeps_its_policy(open_shop):
     open_shop(policy="c3_ucb").close()
 
 
+def test_a_store_knows_a_policy_whose_parameters_are_arrays(open_shop):
+    own = cc.Link(lambda z: 0.5 + 0.01 * z, lambda z: 0.01, name="line")
+    other = cc.Link(lambda z: 0.5 + 0.02 * z, lambda z: 0.02, name="line")
+    open_shop(policy=cc.C3UCBGLM(n_features=D, link=own), n_features=None).close()
+    open_shop(policy=cc.C3UCBGLM(n_features=D, link=own), n_features=None).close()
+    with pytest.raises(InvalidArgument, match="policy must be that of the store"):
+        open_shop(policy=cc.C3UCBGLM(n_features=D, link=other), n_features=None)
+
+
 EXAMPLES = [
     pytest.param(policy, id=f"{name}-{number}")
     for name, kind in POLICIES.items()

@@ -116,7 +116,7 @@ def test_slow_clients_cannot_hold_the_service(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--policy", "club_cascad"], "did you mean 'club_cascade'"),
+        (["--policy", "club_cascad", "--n-features", "2"], "did you mean 'club_cascade'"),
         (["--store", "postgresql://nobody@127.0.0.1:9/x"], "could not open the store"),
     ],
 )
@@ -129,6 +129,7 @@ def test_wrong_use_is_one_line(tmp_path, options, words):
     )
     assert done.returncode == 2
     assert words in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    assert "--policy" not in options or (done.stdout == "" and not list(tmp_path.iterdir()))
 
 
 def run(*words):
@@ -147,6 +148,7 @@ def test_keys_by_command(tmp_path):
     listed = run(*keys).stdout.split()
     assert listed[1:] == ["write", "news"]
     assert run(*keys, "--remove", listed[0]).exit_code == 0
-    assert run(*keys).stdout == ""
+    none = run(*keys)
+    assert none.stdout == "" and "make one: clubcascade keys --add" in none.stderr
     for wrong in (["--remove", "x"], ["--add", "owner"], ["--model", "x"]):
         assert run(*keys, *wrong).exit_code == 2

@@ -24,8 +24,8 @@ def keys(
 ) -> None:
     """Make, list and remove keys; a running service notices within a second.
 
-    Keys are stored hashed: a new one is shown once. Without --model it is for
-    all models.
+    Without --add and --remove the keys are listed: id, role, models. Keys are
+    stored hashed: a new one is shown once. Without --model it is for all models.
     """
     with told():
         if add is not None and remove is not None:
@@ -40,5 +40,7 @@ def keys(
             known.remove(remove)
             typer.echo(f"removed {remove}")
             return
+        if not known.all():
+            typer.echo(f"no keys in {folder}; make one: clubcascade keys --add write", err=True)
         for key in known.all():
             typer.echo(f"{key.id}  {key.role:<5}  {', '.join(key.models)}")

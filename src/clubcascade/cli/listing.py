@@ -1,4 +1,4 @@
-"""``clubcascade list``: the policies and environments that experiments can name."""
+"""``clubcascade list``: the policies, environments and figures that can be named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from clubcascade import experiment
 from clubcascade.cli.outcome import told
+from clubcascade.cli.reproduce import ordered
 from clubcascade.environments import ENVIRONMENTS
 from clubcascade.policies import POLICIES
 
@@ -18,12 +20,13 @@ PIPED = 1000
 
 
 def list_names() -> None:
-    """Show the policies and environments, with their parameters."""
+    """Show the policies and environments with their parameters, and the figures."""
     with told():
         console = Console(highlight=False)
         console = console if console.is_terminal else Console(highlight=False, width=PIPED)
         show(console, "Policies", POLICIES)
         show(console, "Environments", ENVIRONMENTS)
+        show_figures(console)
 
 
 def show(console: Console, title: str, registry: Mapping[str, type]) -> None:
@@ -34,6 +37,17 @@ def show(console: Console, title: str, registry: Mapping[str, type]) -> None:
         for text, style, indent in lines:
             if text:
                 console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
+    console.print()
+
+
+def show_figures(console: Console) -> None:
+    """Print what ``reproduce`` can draw: name, number in the paper, title."""
+    console.print(Text("Figures", style="bold underline"))
+    for name, number in ordered().items():
+        title = experiment.read_experiment(name).title
+        text = title if number is None else f"Figure {number} of the paper: {title}"
+        console.print(Padding(Text(name, style="bold cyan"), (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(text), (0, 0, 0, 6), expand=False))
     console.print()
 
 

@@ -31,7 +31,9 @@ EVALUATION = ("grid", "grid_real")
 def reproduce(
     figure: Annotated[
         str,
-        typer.Option(help="Which figures, with commas between: paper, all, evaluation, names."),
+        typer.Option(
+            help="Which figures, with commas between: paper, all, evaluation, or names (see list)."
+        ),
     ] = "all",
     quick: Quick = False,
     rounds: Rounds = None,
@@ -58,7 +60,7 @@ def reproduce(
                 name, quick=quick, rounds=rounds, seeds=seeds, data=changes
             )
             plan, missing = experiment.runnable(whole)
-            if plan is None and name in figure.split(","):
+            if plan is None and name in words(figure):
                 raise missing[0]
             for error in missing:
                 what = name if plan is None else f"a part of {name}"
@@ -88,11 +90,20 @@ def chosen(figure: str) -> list[str]:
         "paper": paper,
     }
     names: dict[str, None] = {}
-    for word in figure.split(","):
+    for word in words(figure):
         if word not in known and word not in GROUPS:
             raise unknown_name("figure", word, [*known, *GROUPS])
         names |= dict.fromkeys(groups.get(word, [word]))
     return list(names)
+
+
+def words(figure: str) -> list[str]:
+    """Return the names between the commas.
+
+    >>> words("glm, dcm")
+    ['glm', 'dcm']
+    """
+    return [word.strip() for word in figure.split(",")]
 
 
 def ordered() -> dict[str, int | None]:

@@ -25,7 +25,9 @@ def serve(
     n_features: Annotated[
         int | None, typer.Option(min=1, help="Make the model 'default' with so many features.")
     ] = None,
-    policy: Annotated[str | None, typer.Option(help="Policy of the model 'default'.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="Policy of the model 'default'; else club_cascade.")
+    ] = None,
     wait: Annotated[float, typer.Option(help="Seconds that feedback may take.")] = 86_400.0,
     absent: Annotated[
         str, typer.Option(help="What feedback that never comes teaches: ignore or no_click.")
@@ -58,6 +60,7 @@ def serve(
         try:
             from clubcascade.service import app, server  # noqa: PLC0415 - an extra
             from clubcascade.service.keys import KeyFile  # noqa: PLC0415
+            from clubcascade.service.making import make_policy  # noqa: PLC0415
             from clubcascade.service.settings import Limits  # noqa: PLC0415
         except ImportError as error:
             raise MissingExtra(EXTRA) from error
@@ -67,6 +70,8 @@ def serve(
             raise InvalidArgument(
                 f"host must be a loopback address with --no-auth, got {host!r}; leave --no-auth out"
             )
+        if policy is not None:
+            make_policy(policy, n_features)  # refuse a wrong name before there is a key or a store
         opener = partial(
             Recommender,
             store or folder / "store",

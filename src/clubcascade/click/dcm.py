@@ -41,10 +41,7 @@ class DCM:
     """
 
     def __init__(self, stop: npt.ArrayLike, *, discounts: Sequence[float] | None = None) -> None:
-        chances = np.atleast_1d(np.array(stop, dtype=np.float64))
-        if chances.ndim != 1 or chances.size == 0 or not np.all((chances >= 0) & (chances <= 1)):
-            raise InvalidArgument(f"stop must be probabilities in [0, 1], got {stop!r}")
-        self.stop: Floats = chances
+        self.stop: Floats = _probabilities("stop", stop)
         self.discounts = validation.discounts("discounts", discounts)
 
     def _stops(self, k: int) -> Floats:
@@ -52,6 +49,7 @@ class DCM:
 
     def sample(self, attraction: Floats, rng: np.random.Generator) -> Feedback:
         """Let one user look at a list of items of these attraction probabilities."""
+        attraction = _probabilities("attraction", attraction)
         k = len(attraction)
         attracted = rng.random(k) < attraction
         ends = rng.random(k) < self._stops(k)
@@ -67,6 +65,7 @@ class DCM:
 
         With discounts, the expected discount of the position that satisfied; 0 if none did.
         """
+        attraction = _probabilities("attraction", attraction)
         satisfied = self._stops(len(attraction)) * attraction
         if self.discounts is None:
             return float(1.0 - np.prod(1.0 - satisfied))
@@ -80,3 +79,15 @@ class DCM:
 
     def _discounts_shown(self) -> str:
         return "" if self.discounts is None else f", discounts={list(self.discounts)}"
+
+
+def _probabilities(name: str, value: npt.ArrayLike) -> Floats:
+    """Return one or more numbers in [0, 1], one per position."""
+    wanted = f"{name} must be probabilities in [0, 1], got {value!r}"
+    try:
+        chances = np.atleast_1d(np.array(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InvalidArgument(wanted) from None
+    if chances.ndim != 1 or chances.size == 0 or not np.all((chances >= 0) & (chances <= 1)):
+        raise InvalidArgument(wanted)
+    return chances

@@ -28,8 +28,9 @@ class Synthetic(Table):
 
     Weights have norm 1 and all pairs of clusters are ``gap`` apart. Items have norm 1, uniform on
     the part of the sphere where no probability is negative, neither of a cluster nor of a user
-    with a ``personal`` part. With a ``link`` the probability is ``mu(weights.x)``, the weights have
-    norm ``scale``, and items are uniform on the whole sphere.
+    with a ``personal`` part. With a ``link`` the probability is ``mu(weights.x)``, cut to [0, 1]
+    where an own link leaves it; the weights have norm ``scale``, and items are uniform on the whole
+    sphere.
 
     With ``gap="random"`` there may be more clusters than features, up to every user alone: the
     features are topics (directions of a random basis), the weights are independent, with squared

@@ -52,6 +52,10 @@ class Table:
         self.n_features = int(features.shape[1])
         self.partition = partition
         self.click = Cascade() if click is None else click
+        if isinstance(self.click, type) or not isinstance(self.click, ClickModel):
+            raise InvalidArgument(
+                f"click must be a click model, such as click.DCM(stop=0.5), got {click!r}"
+            )
         self.offered = offered
         self.arrivals = arrivals
         self.catalog = Catalog(features)

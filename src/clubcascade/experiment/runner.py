@@ -14,7 +14,7 @@ from clubcascade import validation
 from clubcascade.experiment.cell_files import run_packed, written
 from clubcascade.experiment.cells import Cell, plan, trials
 from clubcascade.experiment.data import data_sets
-from clubcascade.experiment.engines import Engine, open_engine
+from clubcascade.experiment.engines import Engine, check_engine, open_engine
 from clubcascade.experiment.library import Library
 from clubcascade.experiment.results import write_results
 from clubcascade.experiment.running import warm_up
@@ -131,6 +131,7 @@ def run_experiments(
     """
     if jobs is not None:
         jobs = validation.whole("jobs", jobs, low=1)
+    check_engine(engine, ray_address)
     places = list(dict.fromkeys([*experiments, *beside]))
     tasks = [_Task(folder, each, places) for folder, each in experiments.items()]
     ahead = [cell for task in tasks for cells in task.promised.values() for cell in cells]

@@ -229,6 +229,11 @@ class UserGraph:
         """Build the graph that :meth:`state` described."""
         graph = cls(start)
         n = graph.n = len(state["label"])
+        wanted = {"size": n, "degree": n, "spare": int(state["tally"][1])}
+        wanted |= {"bits": n} if start.dense else {"others": int(np.sum(state["degree"]))}
+        for name, length in wanted.items():
+            if len(state[name]) != length:
+                raise ValueError(f"{name} must have {length} entries, got {len(state[name])}")
         graph._allocate(max(n, 8))
         a = graph.arrays
         for name in ("label", "size", "degree", "spare"):

@@ -243,6 +243,7 @@ class CompiledPolicy(Policy):
         """Take over what :meth:`state` returned, from a policy of the same parameters."""
         other = self.fresh()
         try:
+            _check_numbers(state)
             other._take(state)
         except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
             raise ModelFileError(
@@ -265,3 +266,12 @@ class CompiledPolicy(Policy):
     def _check_shown(self, shown: Shown) -> None:
         if isinstance(shown, Slate):
             check_slate(shown, self.n_features, lists=1)
+
+
+def _check_numbers(state: dict[str, Any]) -> None:
+    """Raise if a part of a state is missing or holds what no policy ever learns: NaN."""
+    for name, value in state.items():
+        if value is None:
+            raise ValueError(f"{name} is None")
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and np.isnan(value).any():
+            raise ValueError(f"{name} holds NaN")

@@ -134,6 +134,8 @@ class ClubCascade(RidgePolicy):
         self.seed = validation.whole("seed", seed, low=0)
         self.delta = validation.number("delta", delta, low=0, open_low=True, high=1)
         self.horizon, self.n_clusters = horizon, n_clusters
+        if n_clusters is not None:
+            validation.whole("n_clusters", n_clusters, low=1)
         self.item_eigenvalue, self.smallest_share = item_eigenvalue, smallest_share
         self._given = {
             "users": users if isinstance(users, range) or users is None else known,
@@ -203,21 +205,28 @@ class ClubCascade(RidgePolicy):
         return theory.beta(self.n_features, self.horizon, self.n_clusters, self.reg)
 
     def _read_probability(self, p: float | None, n_users: int) -> float | None:
+        share = self.smallest_share
         if self.start == "complete":
-            if p is not None:
-                raise InvalidArgument(
-                    f"edge_probability must be left out of a complete start, got {p!r}; use "
-                    f'start="random"'
-                )
+            for name, value in (("edge_probability", p), ("smallest_share", share)):
+                if value is not None:
+                    raise InvalidArgument(
+                        f"{name} must be left out of a complete start, got {value!r}; use "
+                        f'start="random"'
+                    )
             return None
+        if p is not None and share is not None:
+            raise InvalidArgument(
+                f"smallest_share must be left out when edge_probability is given, got {share!r}"
+            )
         if p is not None:
             return validation.number("edge_probability", p, low=0, high=1)
-        if self.n_clusters is None or self.smallest_share is None or n_users == 0:
+        if self.n_clusters is None or share is None or n_users == 0:
             raise InvalidArgument(
                 "edge_probability must be in [0, 1] for a random start, or users, n_clusters and "
-                "smallest_share must be named to take it from the paper, got none of them whole"
+                f"smallest_share must be named to take it from the paper, got {n_users} users, "
+                f"n_clusters {self.n_clusters!r} and smallest_share {share!r}"
             )
-        return theory.edge_probability(n_users, self.n_clusters, self.smallest_share, self.delta)
+        return theory.edge_probability(n_users, self.n_clusters, share, self.delta)
 
     def _start(self) -> Start:
         if self.edge_probability is None:
@@ -342,7 +351,7 @@ class ClubCascade(RidgePolicy):
         """Tell whether the policy wants to choose whom to serve next."""
         return self.ask > 0 and bool(self._tally[3] < self.ask)
 
-    def choose_user(self, candidates: Sequence[Hashable]) -> Hashable:
+    def choose_user(self, candidates: Iterable[Hashable]) -> Hashable:
         """Return the candidate of whom least is known, of those who are not alone already.
 
         That is whoever has the fewest samples, users who have not come yet first of all; ties go
@@ -361,9 +370,12 @@ class ClubCascade(RidgePolicy):
         >>> policy.choose_user(["alice", "carol", "bob"])
         'carol'
         """
-        if len(candidates) == 0:
+        if not isinstance(candidates, Iterable):
+            raise InvalidArgument(f"candidates must be users, got {candidates!r}")
+        choice = list(candidates)
+        if not choice:
             raise InvalidArgument("candidates must name at least one user, got none")
-        numbers = np.array([self.number(user) for user in candidates])
+        numbers = np.array([self.number(user) for user in choice])
         with self._lock:
             met = numbers >= 0
             alone = np.zeros(len(numbers), bool)
@@ -371,7 +383,7 @@ class ClubCascade(RidgePolicy):
             counts = np.zeros(len(numbers), np.int64)
             counts[met] = self._counts(numbers[met])
             counts[alone] += 1 + counts.max()
-            return candidates[int(np.argmin(counts))]
+            return choice[int(np.argmin(counts))]
 
     def _counts(self, numbers: Ints) -> Ints:
         """Return how many samples there are of each of these users."""

@@ -56,10 +56,10 @@ class KnownClusters(GroupedPolicy):
         discounts: Sequence[float] | None = None,
     ) -> None:
         n_features = validation.whole("n_features", n_features, low=1)
-        self.partition = partition
+        self.partition = _kept(partition)
         self.beta = validation.number("beta", beta, low=0)
         self.reg = validation.number("reg", reg, low=0, open_low=True)
-        self._cluster = _read_partition(partition)
+        self._cluster = _read_partition(self.partition)
         self.discounts = validation.discounts("discounts", discounts)
         super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0, *(self.discounts or ())))
         for g in range(len(set(self._cluster.values()))):
@@ -82,13 +82,38 @@ class KnownClusters(GroupedPolicy):
         yield cls(n_features=3, partition={user: user % 2 for user in range(12)})
 
 
+def _kept(partition: Any) -> Any:
+    """Return a partition that can be read more than once: an iterator's as a list."""
+    if isinstance(partition, str) or not isinstance(partition, Iterable):
+        raise _wrong(partition)
+    return list(partition) if isinstance(partition, Iterator) else partition
+
+
+def _wrong(partition: Any) -> InvalidArgument:
+    return InvalidArgument(
+        "partition must be a list of sets of hashable users, a mapping user -> label, or one label "
+        f"for each of the users 0, 1, ..., got {partition!r}"
+    )
+
+
 def _read_partition(partition: Any) -> dict[Hashable, int]:
+    try:
+        return _numbered(_labelled(partition))
+    except TypeError:
+        raise _wrong(partition) from None
+
+
+def _labelled(partition: Any) -> list[tuple[Hashable, Any]]:
+    """Return every user with the label of its cluster."""
     if isinstance(partition, Mapping):
-        labelled = list(partition.items())
-    elif isinstance(partition, np.ndarray) or all(np.isscalar(part) for part in partition):
-        labelled = list(enumerate(np.asarray(partition).tolist()))
-    else:
-        labelled = [(user, g) for g, users in enumerate(partition) for user in users]
+        return list(partition.items())
+    if isinstance(partition, np.ndarray) or all(np.isscalar(part) for part in partition):
+        return list(enumerate(np.asarray(partition).tolist()))
+    return [(user, g) for g, users in enumerate(partition) for user in users]
+
+
+def _numbered(labelled: list[tuple[Hashable, Any]]) -> dict[Hashable, int]:
+    """Return the number of every user's cluster, in the order in which they are named."""
     numbers: dict[Any, int] = {}
     cluster: dict[Hashable, int] = {}
     for user, label in labelled:

@@ -9,7 +9,7 @@ from clubcascade.errors import UnknownUser
 from clubcascade.links import Link
 from clubcascade.policies._glm_grouped import GLMGroupedPolicy
 from clubcascade.policies._glm_parameters import Solver
-from clubcascade.policies.known_clusters import _read_partition
+from clubcascade.policies.known_clusters import _kept, _read_partition
 
 
 class KnownClustersGLM(GLMGroupedPolicy):
@@ -64,8 +64,8 @@ class KnownClustersGLM(GLMGroupedPolicy):
         horizon: int | None = None,
         item_eigenvalue: float | None = None,
     ) -> None:
-        self.partition = partition
-        self._cluster = _read_partition(partition)
+        self.partition = _kept(partition)
+        self._cluster = _read_partition(self.partition)
         n_clusters = len(set(self._cluster.values()))
         super().__init__(
             n_features,

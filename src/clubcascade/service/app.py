@@ -20,7 +20,7 @@ from clubcascade.service import looks, openapi, schemas
 from clubcascade.service.asking import Ask, offer
 from clubcascade.service.guard import Guard, Receive, Scope
 from clubcascade.service.keys import Key, KeyFile
-from clubcascade.service.making import DEFAULT_POLICY
+from clubcascade.service.making import DEFAULT_POLICY, made_alike
 from clubcascade.service.metrics import Metrics
 from clubcascade.service.model import Model
 from clubcascade.service.pages import DOCS, PAGE
@@ -374,7 +374,7 @@ class Service:
         policy = await asyncio.to_thread(_make, sent)
         if name in shop.models:
             kept = shop.model(name).policy
-            if type(kept) is not type(policy) or kept.params != policy.params:
+            if not made_alike(kept, policy):
                 raise Problem(409, "conflict", f"model {name!r} exists and is {kept!r}")
             return 200, looks.model_info(shop.model(name))
         if len(shop.models) >= self.limits.models:

@@ -19,7 +19,7 @@ from clubcascade.core import Catalog, Floats, Policy
 from clubcascade.errors import ClubCascadeError, InvalidArgument, StoreUnavailable
 from clubcascade.service.asking import DEFAULT_MODEL, Ask, offer
 from clubcascade.service.decision import Decision, Outcome, parse_id
-from clubcascade.service.making import make_policy
+from clubcascade.service.making import made_alike, make_policy
 from clubcascade.service.model import Model
 from clubcascade.service.names import item_names, model_name, request_name, user_id
 from clubcascade.service.plan import Click, DecisionWork, FeedbackWork
@@ -142,7 +142,7 @@ class Recommender:
                 self.create_model(DEFAULT_MODEL, policy)
                 return
             mine, kept = policy, self._book[DEFAULT_MODEL].policy
-            same = mine.params == kept.params if given else mine.n_features == kept.n_features
+            same = made_alike(mine, kept) if given else mine.n_features == kept.n_features
             if type(mine) is not type(kept) or not same:
                 raise InvalidArgument(
                     f"policy must be that of the store's model {DEFAULT_MODEL!r}, {kept!r}, "
