@@ -101,6 +101,9 @@ def test_figures_are_chosen_by_name_or_by_group():
     assert reproduce.chosen("evaluation") == reproduce.chosen("grid,grid_real") == grids
     assert reproduce.chosen("all")[:5] == paper
     assert sorted([*reproduce.chosen("all"), *grids]) == known
+    experiments, discussion = reproduce.chosen("experiments"), reproduce.chosen("discussion")
+    assert experiments[:5] == paper and len(experiments) == 12
+    assert sorted(experiments + discussion) == sorted(reproduce.chosen("all"))
     assert reproduce.chosen("lists,paper") == reproduce.chosen("lists, paper") == ["lists", *paper]
     assert len(known) >= 18
 

@@ -23,7 +23,9 @@ from clubcascade.cli.outcome import told
 from clubcascade.errors import unknown_name
 
 OUT = Path("clubcascade-results")
-GROUPS = ("all", "evaluation", "paper")
+GROUPS = ("all", "discussion", "evaluation", "experiments", "paper")
+DISCUSSION = ("ask", "dcm", "glm", "rare_users", "relax", "spanner")
+"""What the paper has a theorem or a paragraph for, but no experiment."""
 EVALUATION = ("grid", "grid_real")
 """Long runs that judge policies: only for who asks for them."""
 
@@ -32,9 +34,10 @@ def reproduce(
     figure: Annotated[
         str,
         typer.Option(
-            help="Which figures, with commas between: paper, all, evaluation, or names (see list)."
+            help="Which figures, with commas between: paper, experiments, discussion, evaluation, "
+            "all, or names (see list)."
         ),
-    ] = "all",
+    ] = "experiments",
     quick: Quick = False,
     rounds: Rounds = None,
     seeds: Seeds = None,
@@ -86,7 +89,9 @@ def chosen(figure: str) -> list[str]:
     paper = [name for name, number in known.items() if number is not None]
     groups = {
         "all": [name for name in known if name not in EVALUATION],
+        "discussion": list(DISCUSSION),
         "evaluation": list(EVALUATION),
+        "experiments": [name for name in known if name not in EVALUATION + DISCUSSION],
         "paper": paper,
     }
     names: dict[str, None] = {}
