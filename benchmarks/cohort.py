@@ -1,0 +1,88 @@
+"""What a round of CohortCascade costs: beside ClubCascade and ``X @ theta``, and by users.
+
+``python benchmarks/cohort.py`` prints the two tables of docs/explain/cohort-cascade.md. One core;
+keep the machine quiet. ``early``: the first 50,000 rounds, in which users look for their cohort;
+``late``: the 100,000 after them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import clubcascade as cc
+
+K, D = 4, 20
+EARLY, LATE = 50_000, 100_000
+
+
+def product(features: np.ndarray, times: int = 20_000) -> float:
+    """Microseconds of one ``X @ theta``."""
+    theta = np.random.default_rng(0).random(features.shape[1])
+    started = time.perf_counter()
+    for _ in range(times):
+        features @ theta
+    return 1e6 * (time.perf_counter() - started) / times
+
+
+def rounds(policy: cc.Policy, world: cc.environments.Synthetic, seed: int, number: int) -> float:
+    """Microseconds of a round."""
+    trace = cc.simulate(policy, world, rounds=number, k=K, seed=seed, every=number)
+    return 1e6 * trace.seconds / number
+
+
+def speed(repeats: int) -> None:
+    """Print what a round costs, early and late, with a catalogue."""
+    print("| u | L | `X @ theta` | ClubCascade early | late | CohortCascade early | late |")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
+    for n_users, n_items in ((40, 200), (200, 1000), (900, 1000)):
+        world = cc.environments.Synthetic(
+            n_users=n_users, n_clusters=5, n_items=n_items, n_features=D, seed=7
+        )
+        columns: list[list[float]] = [[], [], [], [], []]
+        for _ in range(repeats):
+            columns[0].append(product(np.asarray(world.catalog.features)))
+            club = cc.ClubCascade(n_features=D, users=range(n_users), beta=1.0, reg=4.0)
+            for place, policy in ((1, club), (3, cc.CohortCascade(n_features=D))):
+                rounds(policy.fresh(), world, 1, 100)  # compiles
+                columns[place].append(rounds(policy, world, 2, EARLY))
+                columns[place + 1].append(rounds(policy, world, 3, LATE))
+        cells = " | ".join(f"{np.median(column):.1f}" for column in columns)
+        print(f"| {n_users} | {n_items} | {cells} |", flush=True)
+
+
+def flatness(n_users: int) -> None:
+    """Print a row: what a round costs with so many users who are all known."""
+    world = cc.environments.Synthetic(
+        n_users=n_users, n_clusters=5, n_items=200, n_features=D, seed=7
+    )
+    policy = cc.CohortCascade(n_features=D, users=range(n_users))
+    rounds(policy.fresh() if n_users < 10_000 else cc.CohortCascade(n_features=D), world, 1, 100)
+    early = rounds(policy, world, 2, 2 * LATE)
+    late = rounds(policy, world, 3, LATE)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"| {n_users:,} | {early:.1f} | {late:.1f} | {memory:,.0f} |", flush=True)
+
+
+def main() -> None:
+    """Print both tables, or one row of the second."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--users", type=int, help="one row of the second table")
+    given = parser.parse_args()
+    if given.users:
+        flatness(given.users)
+        return
+    speed(given.repeats)
+    print("\n| users | first 200,000 rounds | next 100,000 | memory MiB |\n|---:|---:|---:|---:|")
+    for n_users in (1_000, 10_000, 100_000, 1_000_000):  # each in a process: for its memory
+        subprocess.run([sys.executable, __file__, "--users", str(n_users)], check=True)
+
+
+if __name__ == "__main__":
+    main()
