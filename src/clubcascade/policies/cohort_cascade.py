@@ -216,6 +216,28 @@ class CohortCascade(CompiledPolicy):
             kernels.mean(self.compiled, self._row(user), weights)
         return weights
 
+    def _parts(self, user: Hashable, items: Items) -> tuple[Floats, Floats, float]:
+        """Return what is expected of every item, and how widely that is drawn (one deviation)."""
+        loose = self._read_items(items)
+        rows = loose._rows if isinstance(loose, Catalog) else loose
+        mean = rows @ self._expected(user)
+        with self._lock:
+            node, a = self._row(user), self._arrays
+            way = int(a["way"][kernels.bucket(a["count"][node])])
+            ways = len(kernels.PULLS) + 1
+            root = a["root"][a["label"][node] if way >= ways else 0]
+            scale = self.explore * np.sqrt(a["noise"][0])
+            own: Any = 0.0
+            pulled: Any = rows.T
+            if way % ways < len(kernels.PULLS):
+                pull = kernels.PULLS[way % ways]
+                ridge = a["gram"][node] + pull * np.eye(self.n_features)
+                solved = np.linalg.solve(ridge, rows.T)
+                own, pulled = (rows.T * solved).sum(axis=0), pull * solved
+            centre = np.linalg.solve(np.triu(root).T, pulled)
+        width = scale * np.sqrt(own + WIDER**2 * (centre**2).sum(axis=0))
+        return mean, width, 1.0
+
     def user_weights(self, user: Hashable) -> Floats:
         """Return the weights expected of a user."""
         self._known(user)

@@ -6,7 +6,7 @@ from clubcascade.core import Policy
 from clubcascade.errors import InvalidArgument
 from clubcascade.policies import policy_class
 
-DEFAULT_POLICY = "club_cascade"
+DEFAULT_POLICY = "cohort_cascade"
 """The policy of a model for which none is named."""
 
 

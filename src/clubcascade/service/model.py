@@ -15,6 +15,10 @@ from clubcascade.policies import policy_class
 from clubcascade.policies._ridge_policy import RidgePolicy
 from clubcascade.service.records import Event, ItemsGone, ItemsPut, Learned, ModelMade
 
+RUNS = 2**22
+DRAWS_OF_A_RUN = 2**40
+"""Draws that one opening of a store has to itself: at 10,000 a second they last three years."""
+
 COUNTERS = ("learned", "clicks", "late", "absent", "refused")
 
 
@@ -34,6 +38,7 @@ class Model:
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.version = 0
         self.lock = threading.Lock()
+        self._made_with: Any = None  # the place in the stream of draws when the model was made
         self._scores = getattr(policy, "scores", None)
         kind: Any = type(policy)
         self._quick = (
@@ -44,11 +49,15 @@ class Model:
         )
 
     @classmethod
-    def made(cls, event: ModelMade) -> Model:
-        """Make the model of an event."""
+    def made(cls, event: ModelMade, run: int = 0) -> Model:
+        """Make the model of an event; in each run of a store it makes draws of its own."""
         policy = policy_class(event.policy)(**event.params)
-        policy.load_state(event.state)
-        return cls(event.model, policy)
+        draws = event.state.get("draws")
+        moved = {} if draws is None else {"draws": draws + run % RUNS * DRAWS_OF_A_RUN}
+        policy.load_state(event.state | moved)
+        model = cls(event.model, policy)
+        model._made_with = draws
+        return model
 
     # -- serving -------------------------------------------------------------------------------
 
@@ -159,6 +168,8 @@ class Model:
         """Return all that makes the model: plain values, and arrays (copies)."""
         with self.lock:
             state = self.policy.state()
+            if self._made_with is not None:
+                state["draws"] = self._made_with  # what was drawn since is no part of the log
             catalog = self.catalog
             plain: dict[str, Any] = {
                 "policy": self.policy.registry_name(),
@@ -174,13 +185,15 @@ class Model:
         return plain, arrays
 
     @classmethod
-    def from_parts(cls, name: str, plain: dict[str, Any], arrays: dict[str, Any]) -> Model:
+    def from_parts(
+        cls, name: str, plain: dict[str, Any], arrays: dict[str, Any], run: int = 0
+    ) -> Model:
         """Return the model that :meth:`parts` described."""
         state = dict(plain["state"])
         for key, value in arrays.items():
             if key.startswith("state."):
                 state[key.removeprefix("state.")] = np.array(value)
-        model = cls.made(ModelMade(name, plain["policy"], plain["params"], state))
+        model = cls.made(ModelMade(name, plain["policy"], plain["params"], state), run)
         if plain["items"] is not None:
             model.catalog = Catalog(arrays["items"], plain["items"])
         model.counters.update(plain["counters"])

@@ -48,7 +48,8 @@ class Recommender:
         A folder, made if it does not exist, or a URL ``postgresql://user@host/database``.
     policy
         The policy of the model ``"default"``, made if the store has none: a policy of the package
-        (one that has learned before goes on from there) or its name; by default ``ClubCascade``.
+        (one that has learned before goes on from there) or its name; by default
+        ``CohortCascade``.
     n_features
         Number of features of an item, for a policy that is named or left out.
     wait
@@ -134,16 +135,17 @@ class Recommender:
             raise
         self._requesting = threading.Lock()
         if first is not None:
-            self._ensure_first(first, given=not isinstance(policy, str | None))
+            self._ensure_first(first, policy)
 
-    def _ensure_first(self, policy: Policy, given: bool) -> None:
+    def _ensure_first(self, mine: Policy, asked: Policy | str | None) -> None:
         try:
             if DEFAULT_MODEL not in self._book.models:
-                self.create_model(DEFAULT_MODEL, policy)
+                self.create_model(DEFAULT_MODEL, mine)
                 return
-            mine, kept = policy, self._book[DEFAULT_MODEL].policy
+            kept = self._book[DEFAULT_MODEL].policy
+            given = isinstance(asked, Policy)
             same = mine.params == kept.params if given else mine.n_features == kept.n_features
-            if type(mine) is not type(kept) or not same:
+            if (asked is not None and type(mine) is not type(kept)) or not same:
                 raise InvalidArgument(
                     f"policy must be that of the store's model {DEFAULT_MODEL!r}, {kept!r}, "
                     f"got {mine!r}; leave it out, or make a model of another name"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clubcascade.errors import StoreDamaged, StoreError, StoreUnavailable
+from clubcascade.storage import starts
 from clubcascade.storage.base import (
     FORMAT,
     Batch,
@@ -70,6 +71,7 @@ class SqliteStore(Store):
                 self._open()
                 self._check_format()
                 self._check_mark()
+                self._count_start()
         except BaseException:
             self.close()
             raise
@@ -118,6 +120,15 @@ class SqliteStore(Store):
                 f"the database was damaged or replaced by an older one"
             )
         self._mark.write(last)
+
+    def _count_start(self) -> None:
+        assert self._write is not None
+        row = self._write.execute("SELECT value FROM about WHERE name='starts'").fetchone()
+        used = self.last_event() > 0
+        self.starts = starts.following(None if row is None else row[0], used=used)
+        self._write.execute(
+            "INSERT OR REPLACE INTO about VALUES ('starts', ?)", (starts.write(self.starts),)
+        )
 
     # -- writing -------------------------------------------------------------------------------
 
