@@ -209,6 +209,22 @@ class CohortCascade(CompiledPolicy):
         rows = loose._rows if isinstance(loose, Catalog) else loose
         return np.clip(rows @ self._expected(user), 0.0, 1.0)
 
+    @property
+    def tells_scores(self) -> bool:
+        """Say yes."""
+        return True
+
+    def _tell(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
+        weights = self._arrays["vectors"][2]
+        kernels.mean(self.compiled, self._row(user), weights)
+        table = items._rows if isinstance(items, Catalog) else items
+        np.dot(table.take(rows, axis=0), weights, out=scores)
+        np.minimum(np.maximum(scores, 0.0, out=scores), 1.0, out=scores)
+
+    def _means(self, user: Hashable, items: Items) -> Floats:
+        """Return what is expected of every item."""
+        return self.scores(user, items)
+
     def _expected(self, user: Hashable) -> Floats:
         self.number(user)
         weights = np.empty(self.n_features)

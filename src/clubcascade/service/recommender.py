@@ -18,7 +18,7 @@ from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Policy
 from clubcascade.errors import ClubCascadeError, InvalidArgument, StoreUnavailable
 from clubcascade.service.asking import DEFAULT_MODEL, Ask, offer
-from clubcascade.service.decision import Decision, Outcome, parse_id
+from clubcascade.service.decision import Decision, Outcome, parse_id, tags
 from clubcascade.service.making import make_policy
 from clubcascade.service.model import Model
 from clubcascade.service.names import item_names, model_name, request_name, user_id
@@ -119,7 +119,8 @@ class Recommender:
         self._store = opened
         try:
             self._shelf = Shelf(opened)
-            self._numbers = count(opened.last_decision() + 1)
+            self._numbers, self._tags = count(opened.last_decision() + 1), tags()
+            self._naming = threading.Lock()
             self._upkeep = Upkeep(
                 opened,
                 self._book,
@@ -327,14 +328,16 @@ class Recommender:
         offered, names = offer(target, ask)
         rows, scores, version = target.rank(ask.user, offered, ask.k)
         table: Floats = offered._rows if isinstance(offered, Catalog) else offered
+        with self._naming:
+            number, tag = next(self._numbers), next(self._tags)
         record = Record(
-            next(self._numbers),
-            os.urandom(8).hex(),
+            number,
+            tag,
             target.name,
             ask.user,
             self._upkeep.now(),
             tuple([names[row] for row in rows]),
-            table[rows],
+            table.take(rows, axis=0),
             scores,
             version,
             request,
@@ -383,12 +386,12 @@ class Recommender:
         """Do what :meth:`feedback_many` does, in an event loop."""
         loop = asyncio.get_running_loop()
         found: list[Outcome | ClubCascadeError]
-        found = await self._submit(list(answers), model, loop).future()
+        found = await self._submit(answers, model, loop).future()
         return found
 
     def _submit(
         self,
-        answers: list[tuple[str, Click]],
+        answers: Iterable[tuple[str, Click]],
         model: str | None,
         loop: asyncio.AbstractEventLoop | None,
     ) -> Ticket:
@@ -398,7 +401,11 @@ class Recommender:
         for decision_id, click in answers:
             parsed = parse_id(decision_id)
             items.append(None if parsed is None else (*parsed, model, click))
-        self._writer.put(FeedbackWork(ticket, items))
+        work = FeedbackWork(ticket, items)
+        if loop is None:
+            self._writer.put(work)
+        else:
+            self._writer.put_soon(work, loop)
         return ticket
 
     # -- keeping -------------------------------------------------------------------------------
