@@ -296,6 +296,15 @@ class Recommender:
             await ticket.future()
         return record.decision()
 
+    def recommend_at_once(self, ask: Ask) -> Decision | None:
+        """Do what :meth:`recommend` does; None if that would have to wait for a disk or a network.
+
+        For event loops: ranking takes microseconds, so it is done where it is asked for.
+        """
+        if self._durable or (ask.request_id is not None and self._store.remote):
+            return None
+        return self._decide(ask, None)[0].decision()
+
     def _decide(
         self, ask: Ask, loop: asyncio.AbstractEventLoop | None
     ) -> tuple[Record, Ticket | None]:
@@ -367,7 +376,7 @@ class Recommender:
         model
             If named, decisions of other models are unknown.
         """
-        (answer,) = self._submit([(decision_id, click)], model, None).wait()
+        (answer,) = self._submit([(decision_id, click)], model, Ticket()).wait()
         if isinstance(answer, ClubCascadeError):
             raise answer
         outcome: Outcome = answer
@@ -377,35 +386,44 @@ class Recommender:
         self, answers: Iterable[tuple[str, Click]], *, model: str | None = None
     ) -> list[Outcome | ClubCascadeError]:
         """Learn from several answers in one commit, in order: an outcome or an error for each."""
-        found: list[Outcome | ClubCascadeError] = self._submit(list(answers), model, None).wait()
+        found: list[Outcome | ClubCascadeError] = self._submit(answers, model, Ticket()).wait()
         return found
 
     async def feedback_async(
         self, answers: Iterable[tuple[str, Click]], *, model: str | None = None
     ) -> list[Outcome | ClubCascadeError]:
         """Do what :meth:`feedback_many` does, in an event loop."""
-        loop = asyncio.get_running_loop()
-        found: list[Outcome | ClubCascadeError]
-        found = await self._submit(answers, model, loop).future()
+        ticket = Ticket(asyncio.get_running_loop())
+        self._submit(answers, model, ticket)
+        found: list[Outcome | ClubCascadeError] = await ticket.future()
         return found
+
+    def feedback_soon(
+        self,
+        answers: Iterable[tuple[str, Click]],
+        then: Callable[[Ticket], None],
+        *,
+        model: str | None = None,
+    ) -> None:
+        """Do what :meth:`feedback_async` does; calls ``then`` with a ticket in the event loop."""
+        self._submit(answers, model, Ticket(asyncio.get_running_loop(), then))
 
     def _submit(
         self,
         answers: Iterable[tuple[str, Click]],
         model: str | None,
-        loop: asyncio.AbstractEventLoop | None,
+        ticket: Ticket,
     ) -> Ticket:
         self._check_open()
-        ticket = Ticket(loop)
         items: list[tuple[int, str, str | None, Click] | None] = []
         for decision_id, click in answers:
             parsed = parse_id(decision_id)
             items.append(None if parsed is None else (*parsed, model, click))
         work = FeedbackWork(ticket, items)
-        if loop is None:
+        if ticket.loop is None:
             self._writer.put(work)
         else:
-            self._writer.put_soon(work, loop)
+            self._writer.put_soon(work, ticket.loop)
         return ticket
 
     # -- keeping -------------------------------------------------------------------------------

@@ -10,14 +10,11 @@ import socket
 from collections.abc import Coroutine
 from typing import Any
 
-import msgspec
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from clubcascade.errors import InvalidArgument
-from clubcascade.service.app import Service, respond
-from clubcascade.service.problems import Problem
-from clubcascade.service.settings import Limits
+from clubcascade.service.app import Service
+from clubcascade.service.express import protocol_for
 
 
 def is_loopback(host: str) -> bool:
@@ -34,70 +31,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def patient_for(limits: Limits) -> type[asyncio.Protocol]:
-    """Return an HTTP protocol that hangs up on clients whose request does not come in time.
-
-    A connection beyond the limit is answered once, that there are too many, and closed; those
-    that were there before go on as they were.
-    """
-    seconds = limits.seconds
-
-    class Patient(HttpToolsProtocol):
-        _timer: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._timer = self.loop.call_later(seconds, self._hang_up)
-            if len(self.connections) > limits.connections:
-                self.app = too_many
-
-        def send_400_response(self, msg: str) -> None:
-            problem = Problem(400, "malformed", "this is no HTTP request")
-            body = msgspec.json.encode(problem.body())
-            self.transport.write(
-                b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\n"
-                b"connection: close\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
-            )
-            self.transport.close()
-
-        def on_message_begin(self) -> None:
-            if self._timer is None:
-                self._timer = self.loop.call_later(seconds, self._hang_up)
-            super().on_message_begin()
-
-        def on_message_complete(self) -> None:
-            self._stop()
-            super().on_message_complete()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop()
-            super().connection_lost(exc)
-
-        def _stop(self) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-
-        def _hang_up(self) -> None:
-            self._timer = None
-            if not self.transport.is_closing():
-                self.transport.close()
-
-    return Patient
-
-
-async def too_many(scope: Any, receive: Any, send: Any) -> None:
-    """Answer a connection that is one too many, in the shape of all errors."""
-    problem = Problem(503, "too_many_connections", "the service has as many clients as it takes")
-    await respond(send, 503, problem.body(), {"connection": "close"})
-
-
 def config(service: Service, **options: Any) -> uvicorn.Config:
     """Return the server's settings."""
     service.guard.server_hangs_up = True
     return uvicorn.Config(
         service,
-        http=patient_for(service.limits),
+        http=protocol_for(service),
         ws="none",
         lifespan="on",
         log_level="warning",
