@@ -24,7 +24,7 @@ from clubcascade.service.ticket import Ticket
 if TYPE_CHECKING:
     from clubcascade.service.app import Service
 
-SAMPLED = 32
+SAMPLED = 64
 """One list in so many is compared with the best known one, for the share explored."""
 
 

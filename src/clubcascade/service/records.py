@@ -18,9 +18,10 @@ from clubcascade.storage import DecisionRow, checksum
 from clubcascade.storage import snapshot_codec as snapshots
 
 try:
+    from msgspec.json import decode as _loads
     from msgspec.json import encode as _quickly
 except ImportError:  # pragma: no cover - the quick way comes with the service's extra
-    _quickly = None  # type: ignore[assignment]
+    _loads, _quickly = json.loads, None  # type: ignore[assignment]
 
 _LENGTH = struct.Struct("<I")
 _FLOATS = [struct.Struct(f"={n}d") for n in range(33)]
@@ -61,8 +62,11 @@ def _pack(head: list[Any], *parts: bytes) -> bytes:
 def _unpack(payload: bytes, start: int = 0) -> tuple[list[Any], int]:
     (length,) = _LENGTH.unpack_from(payload, start)
     place = start + _LENGTH.size
-    head = json.loads(payload[place : place + length].decode("utf-8", "surrogatepass"))
-    return head, place + length
+    text = payload[place : place + length]
+    try:
+        return _loads(text), place + length
+    except ValueError:  # lone surrogates and huge numbers are JSON of the other kind
+        return json.loads(text.decode("utf-8", "surrogatepass")), place + length
 
 
 def _matrix(payload: bytes, place: int, rows: int, columns: int) -> Floats:

@@ -39,6 +39,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS by_request ON decisions (request) WHERE reques
 CREATE INDEX IF NOT EXISTS waiting ON decisions (number) WHERE outcome IS NULL;
 """
 _DECISION = "SELECT number, at, request, payload, outcome, event, sum FROM decisions"
+_DECISION_OF = f"{_DECISION} WHERE number=?"
 
 
 class SqliteStore(Store):
@@ -203,8 +204,14 @@ class SqliteStore(Store):
 
     def decision(self, number: int) -> DecisionRow | None:
         """Return the decision of that number."""
-        with self._reader() as read:
-            found = read.execute(f"{_DECISION} WHERE number=?", (number,)).fetchone()
+        with self._reading:
+            if self._read is None:
+                raise StoreUnavailable("the store is closed")
+            try:
+                found = self._read.execute(_DECISION_OF, (number,)).fetchone()
+            except Exception:  # said in our words; not worth a context on every look
+                with problems("read the store"):
+                    raise
         return None if found is None else checked(found)
 
     def by_request(self, request: str) -> DecisionRow | None:
