@@ -25,9 +25,9 @@ MOST = 2_000
 """Pieces of work in one commit, at most."""
 LINGER = 0.02
 """Seconds that decisions may wait for company when nobody waits for them."""
-COMPANY = 0.2
+COMPANY = 0.5
 """Share of a commit's time that answers may wait for as many as came to the last commit."""
-PATIENCE = 0.002
+PATIENCE = 0.004
 """Seconds that they wait for that, at most."""
 UNSAVED = 50_000
 """Decisions that are held for a store that cannot write; beyond that the oldest are lost."""
