@@ -199,8 +199,6 @@ def main() -> None:
         echoed, ranked = told[f"echo of that request, {name}"], told[f"recommend, {name}"]
         shares = int(echoed["cpu"]) / int(ranked["cpu"])
         ratios[f"recommend {name} / echo, by CPU"] = round(shares, 2)
-            int(echoed["cpu"]) / int(ranked["cpu"]), 2
-        )
         ratios[f"recommend {name} / echo, by rate"] = round(
             float(ranked["rate"]) / float(echoed["rate"]), 2
         )
