@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import partial
@@ -23,6 +24,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 T = TypeVar("T")
 
 _log = logging.getLogger("clubcascade.service")
+_UNKNOWN = re.compile(r"unknown field `(.*)`")
 encode = msgspec.json.Encoder().encode
 _decoders: dict[type, msgspec.json.Decoder[Any]] = {}
 _NOBODY = Key("", "", "read", ())
@@ -200,6 +202,8 @@ def read(body: bytes, kind: type[T]) -> T:
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
         field = path.rstrip("`").lstrip(".") or None
+        if field is None and (unknown := _UNKNOWN.search(reason)):
+            field = unknown[1]
         raise Problem(422, "invalid", reason, field=field) from None
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]

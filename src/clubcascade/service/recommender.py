@@ -5,25 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import count
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Policy
+from clubcascade.core import Catalog, Policy
 from clubcascade.errors import ClubCascadeError, InvalidArgument, StoreUnavailable
-from clubcascade.service.asking import DEFAULT_MODEL, Ask, offer
-from clubcascade.service.decision import Decision, Outcome, parse_id, tags
+from clubcascade.service.asking import DEFAULT_MODEL, Ask
+from clubcascade.service.deciding import Decider
+from clubcascade.service.decision import Decision, Outcome, parse_id
 from clubcascade.service.making import make_policy
 from clubcascade.service.model import Model
-from clubcascade.service.names import item_names, model_name, request_name, user_id
-from clubcascade.service.plan import Click, DecisionWork, FeedbackWork
-from clubcascade.service.records import ItemsGone, ItemsPut, ModelMade, Record
+from clubcascade.service.names import item_names, model_name
+from clubcascade.service.plan import Click, FeedbackWork
+from clubcascade.service.records import ItemsGone, ItemsPut, ModelMade
 from clubcascade.service.recovery import open_book
 from clubcascade.service.shelf import Shelf
 from clubcascade.service.ticket import Ticket
@@ -111,7 +110,6 @@ class Recommender:
         snapshot_every = validation.whole("snapshot_every", snapshot_every, low=1)
         validation.choice("absent", absent, ("ignore", "no_click"))
         first = make_policy(policy, n_features) if policy or n_features is not None else None
-        self._durable = bool(durable_decisions)
         self._closed = False
         opened, self._book, self.notes = open_book(store, takeover=takeover, repair=repair)
         for note in self.notes:
@@ -119,8 +117,6 @@ class Recommender:
         self._store = opened
         try:
             self._shelf = Shelf(opened)
-            self._numbers, self._tags = count(opened.last_decision() + 1), tags()
-            self._naming = threading.Lock()
             self._upkeep = Upkeep(
                 opened,
                 self._book,
@@ -131,10 +127,17 @@ class Recommender:
                 compact=compact,
             )
             self._writer = Writer(opened, self._book, self._shelf, self._upkeep)
+            self._decider = Decider(
+                opened,
+                self._book,
+                self._shelf,
+                self._upkeep,
+                self._writer,
+                durable=bool(durable_decisions),
+            )
         except BaseException:
             opened.close()
             raise
-        self._requesting = threading.Lock()
         if first is not None:
             self._ensure_first(first, policy)
 
@@ -280,18 +283,20 @@ class Recommender:
             The same id gets the same decision again, also after a restart: for retries.
         """
         ask = Ask(user, k, items, ids, candidates, model, request_id)
-        record, ticket = self._decide(ask, None)
+        self._check_open()
+        record, ticket = self._decider.decide(ask, None)
         if ticket is not None:
             ticket.wait()
         return record.decision()
 
     async def recommend_async(self, ask: Ask) -> Decision:
         """Do what :meth:`recommend` does, without blocking the event loop on the disk."""
+        self._check_open()
         loop = asyncio.get_running_loop()
-        if ask.request_id is not None and self._store.remote:
-            record, ticket = await asyncio.to_thread(self._decide, ask, loop)
+        if self._decider.looks_far(ask):
+            record, ticket = await asyncio.to_thread(self._decider.decide, ask, loop)
         else:
-            record, ticket = self._decide(ask, loop)
+            record, ticket = self._decider.decide(ask, loop)
         if ticket is not None:
             await ticket.future()
         return record.decision()
@@ -301,63 +306,10 @@ class Recommender:
 
         For event loops: ranking takes microseconds, so it is done where it is asked for.
         """
-        if self._durable or (ask.request_id is not None and self._store.remote):
-            return None
-        return self._decide(ask, None)[0].decision()
-
-    def _decide(
-        self, ask: Ask, loop: asyncio.AbstractEventLoop | None
-    ) -> tuple[Record, Ticket | None]:
         self._check_open()
-        target = self._book[ask.model]
-        user = user_id(ask.user)
-        if user is not ask.user:
-            ask = ask._replace(user=user)
-        if ask.request_id is None:
-            return self._rank(target, ask, None, loop)
-        request = f"{ask.model}/{request_name(ask.request_id)}"
-        with self._requesting:
-            earlier = self._shelf.find_request(request)
-            if earlier is None:
-                return self._rank(target, ask, request, loop)
-        if earlier.user != ask.user or len(earlier.ids) != ask.k:
-            raise InvalidArgument(
-                f"request_id must be new for another request, got {ask.request_id!r} again for "
-                f"user {ask.user!r} and k={ask.k!r}"
-            )
-        return earlier, None
-
-    def _rank(
-        self,
-        target: Model,
-        ask: Ask,
-        request: str | None,
-        loop: asyncio.AbstractEventLoop | None,
-    ) -> tuple[Record, Ticket | None]:
-        offered, names = offer(target, ask)
-        rows, scores, version = target.rank(ask.user, offered, ask.k)
-        table: Floats = offered._rows if isinstance(offered, Catalog) else offered
-        with self._naming:
-            number, tag = next(self._numbers), next(self._tags)
-        record = Record(
-            number,
-            tag,
-            target.name,
-            ask.user,
-            self._upkeep.now(),
-            tuple([names[row] for row in rows]),
-            table.take(rows, axis=0),
-            scores,
-            version,
-            request,
-        )
-        self._shelf.add(record)
-        if not self._durable:
-            self._writer.put_quietly(record)
-            return record, None
-        ticket = Ticket(loop)
-        self._writer.put(DecisionWork(record, ticket))
-        return record, ticket
+        if self._decider.waits(ask):
+            return None
+        return self._decider.decide(ask, None)[0].decision()
 
     # -- feedback ------------------------------------------------------------------------------
 
