@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 
 import clubcascade as cc
 from clubcascade.cli.app import app
+from clubcascade.service.server import allow_files
 from clubcascade.service.settings import Limits
 from tests.service.shops import ITEMS
 from tests.service.web import serving
@@ -147,6 +149,17 @@ def test_one_connection_too_many_is_told_so(tmp_path):
             found[0].close()
             assert time.monotonic() < until
         found[0].close()
+
+
+def test_more_files_are_allowed_where_that_is_allowed():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+        assert allow_files(300) == 300
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (300, before[1])
+        assert allow_files(100) == 300  # never fewer
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_what_is_no_http_gets_the_same_shape(tmp_path):

@@ -8,6 +8,7 @@ import ipaddress
 import signal
 import socket
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
 import uvicorn
@@ -15,6 +16,9 @@ import uvicorn
 from clubcascade.errors import InvalidArgument
 from clubcascade.service.app import Service
 from clubcascade.service.express import protocol_for
+
+OWN_FILES = 64
+"""Files that the service itself has open, with some to spare."""
 
 
 def is_loopback(host: str) -> bool:
@@ -63,6 +67,20 @@ def listen(host: str, port: int) -> socket.socket:
     return found
 
 
+def allow_files(count: int) -> int:
+    """Let this process have ``count`` files and connections open, if it may; return the number."""
+    try:
+        import resource  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return count
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        return allowed
+    return soft
+
+
 def run(work: Coroutine[Any, Any, None]) -> None:
     """Run to the end, on the faster event loop where there is one.
 
@@ -81,6 +99,10 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 
 async def serve(service: Service, sock: socket.socket, seconds: float | None = None) -> None:
     """Serve until a signal, or the time, says to stop; then finish what was begun."""
+    most = service.limits.connections
+    files = allow_files(2 * most + OWN_FILES)  # connections beyond the limit get an answer too
+    if files < most + OWN_FILES:
+        service.limits = replace(service.limits, connections=max(1, files - OWN_FILES))
     server = uvicorn.Server(config(service))
     for number in (signal.SIGINT, signal.SIGTERM):
         # The server stops on these and raises them again at its end: we end as one that is done.
