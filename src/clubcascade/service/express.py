@@ -19,11 +19,35 @@ if TYPE_CHECKING:
     from clubcascade.service.app import Service
 
 
+REMEMBERED = 1_000
+"""Addresses whose endpoints are remembered."""
+
+
 class _Nobody:
     """Stands for the event that nobody waits for on the short way."""
 
     def set(self) -> None:
         """Do nothing."""
+
+
+class Heads:
+    """Heads of answers by status, made anew when the server's own headers (the date) are new."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, bytes] = {}
+        self._with: list[tuple[bytes, bytes]] | None = None
+
+    def get(self, status: int, common: list[tuple[bytes, bytes]]) -> bytes:
+        """Return all of the head but the length of the body."""
+        if common is not self._with:
+            self._made, self._with = {}, common
+        head = self._made.get(status)
+        if head is None:
+            lines = [STATUS_LINE[status], b"content-type: application/json\r\n"]
+            for name, value in (*common, *headers_of(status)):
+                lines += (name, b": ", value, b"\r\n")
+            head = self._made[status] = b"".join(lines)
+        return head
 
 
 class Ride:
@@ -41,10 +65,10 @@ class Ride:
     message_event = _Nobody()
 
     def __init__(
-        self, protocol: HttpToolsProtocol, endpoint: QuickEndpoint, keep_alive: bool
+        self, protocol: Any, endpoint: QuickEndpoint, scope: dict[str, Any], keep_alive: bool
     ) -> None:
         self._protocol, self._endpoint, self.keep_alive = protocol, endpoint, keep_alive
-        self.scope: Any = protocol.scope
+        self.scope = scope
         self._parts: list[bytes] = []
         self.disconnected = self.response_complete = False
 
@@ -64,14 +88,12 @@ class Ride:
         if self.disconnected:
             return
         protocol, body = self._protocol, encode(answer)
-        head = [STATUS_LINE[status], b"content-type: application/json\r\n"]
-        for name, value in (*protocol.server_state.default_headers, *headers_of(status)):
-            head += (name, b": ", value, b"\r\n")
-        if not self.keep_alive:
-            head.append(b"connection: close\r\n")
-        head.append(b"content-length: %d\r\n\r\n" % len(body))
-        protocol.transport.write(b"".join((*head, body)))
-        if not self.keep_alive:
+        head = protocol.heads.get(status, protocol.server_state.default_headers)
+        length = b"content-length: %d\r\n\r\n" % len(body)
+        if self.keep_alive:
+            protocol.transport.write(b"".join((head, length, body)))
+        else:
+            protocol.transport.write(b"".join((head, b"connection: close\r\n", length, body)))
             protocol.transport.close()
         protocol.on_response_complete()
 
@@ -83,10 +105,23 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
     answered once, that there are too many, and closed; those that were there before go on.
     """
     limits = service.limits
+    found_before: dict[bytes, tuple[QuickEndpoint, dict[str, str]] | None] = {}
+
+    def find(url: bytes) -> tuple[QuickEndpoint, dict[str, str]] | None:
+        """Return the endpoint of an address that many ask for; remember the answer."""
+        if url not in found_before:
+            if len(found_before) >= REMEMBERED:
+                found_before.clear()
+            known = None if b"%" in url else service.find_quick("POST", url.decode("latin-1"))
+            found_before[url] = known
+        return found_before[url]
 
     class Express(HttpToolsProtocol):
+        heads = Heads()
         _timer: asyncio.TimerHandle | None = None
         _begun = False
+        _idle_timer: asyncio.TimerHandle | None = None
+        _idle_since: float | None = None
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -101,33 +136,34 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
 
         def on_message_begin(self) -> None:
             self._begun = True
-            super().on_message_begin()
+            self.url, self.headers, self.expect_100_continue = b"", [], False
 
         def on_headers_complete(self) -> None:
-            endpoint = self._short_way()
-            if endpoint is None:
-                super().on_headers_complete()
-            else:
-                self.cycle = Ride(self, endpoint, self.parser.should_keep_alive())  # type: ignore[assignment]
+            ride: Any = self._short_way()
+            if ride is not None:
+                self.cycle = ride
+                return
+            url, headers, expects = self.url, self.headers, self.expect_100_continue
+            super().on_message_begin()  # what the long way needs
+            self.url, self.expect_100_continue = url, expects
+            self.headers.extend(headers)
+            super().on_headers_complete()
 
-        def _short_way(self) -> QuickEndpoint | None:
-            """Return the endpoint of a request that may take the short way."""
+        def _short_way(self) -> Ride | None:
+            """Return the ride of a request that may take the short way."""
             idle = self.cycle is None or self.cycle.response_complete
             parser = self.parser
-            if not idle or self.app is too_many or b"%" in self.url:
+            if not idle or parser.get_method() != b"POST" or self.app is too_many:
                 return None
-            found = service.find_quick(
-                parser.get_method().decode("ascii"), self.url.decode("latin-1")
-            )
+            found = find(self.url)
             if found is None or self.expect_100_continue or parser.should_upgrade():
                 return None
             if parser.get_http_version() != "1.1":
                 return None
             for name, value in self.headers:
                 if name == b"content-length" and value.isdigit() and int(value) <= limits.body:
-                    self.scope["method"] = "POST"
-                    self.scope["path_params"] = found[1]  # type: ignore[typeddict-unknown-key]
-                    return found[0]
+                    scope = {"headers": self.headers, "path_params": found[1]}
+                    return Ride(self, found[0], scope, parser.should_keep_alive())
             return None
 
         def on_body(self, body: bytes) -> None:
@@ -146,8 +182,35 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
             else:
                 super().on_message_complete()
 
+        def on_response_complete(self) -> None:
+            self.server_state.total_requests += 1
+            if self.transport.is_closing():
+                return
+            self.flow.resume_reading()
+            if self.pipeline:
+                self._start_asgi_task(*self.pipeline.pop())
+                return
+            self._idle_since = self.loop.time()
+            if self._idle_timer is None:  # one timer for a connection, not one for each answer
+                self._idle_timer = self.loop.call_later(self.timeout_keep_alive, self._look_idle)
+
+        def _unset_keepalive_if_required(self) -> None:
+            self._idle_since = None
+
+        def _look_idle(self) -> None:
+            self._idle_timer = None
+            left = float(self.timeout_keep_alive)
+            if self._idle_since is not None:
+                left -= self.loop.time() - self._idle_since
+            if left <= 0:
+                self._hang_up()
+            elif not self.transport.is_closing():
+                self._idle_timer = self.loop.call_later(left, self._look_idle)
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop()
+            if self._idle_timer is not None:
+                self._idle_timer.cancel()
             super().connection_lost(exc)
 
         def _stop(self) -> None:
