@@ -445,6 +445,7 @@ def test_draws_are_as_wide_as_the_belief():
     spread = np.sqrt(np.diag(expected))
     error = (draws.mean(axis=0) - policy.user_weights(user)) / spread
     assert np.abs(error).max() < 0.04
+    assert_near(policy._parts(user, np.eye(4))[1], spread, "widths", 1e-9)
     found = np.cov(draws.T) / np.outer(spread, spread)
     assert np.abs(found - expected / np.outer(spread, spread)).max() < 0.05
 

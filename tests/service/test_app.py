@@ -121,8 +121,10 @@ def test_users_clusters_digest_and_snapshot(web):
     card = client.get("/v1/models/default/users/alice").json()
     assert card["looked"] == 1 and card["cluster_size"] == 2
     shown = recommend(client, user="alice", items="-", k=8).json()
-    assert [item["id"] for item in card["next"]] == shown["items"]
-    assert [item["score"] for item in card["next"]] == shown["scores"]
+    told = {item["id"]: item["score"] for item in card["next"]}  # expected; the list was drawn
+    assert told == pytest.approx(dict(zip(shown["items"], shown["scores"], strict=True)))
+    assert list(told.values()) == sorted(told.values(), reverse=True)
+    assert all(item["width"] > 0 for item in card["next"])
     assert client.get("/v1/models/default/users/7").json()["user"] == 7
     assert client.get("/v1/models/default/users/nobody").status_code == 404
     clusters = client.get("/v1/models/default/clusters").json()

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -36,6 +37,8 @@ def busy(tmp_path_factory):
         client.headers.update(bearer(token))
         service.shop.register_items(audience.names, audience.features)
         for number in range(150):
+            if number == 75:
+                time.sleep(1.1)  # a line has two points, a point is a second
             body = {"user": audience.visit(), "k": 4}
             decision = client.post("/v1/default/recommend", json=body).json()
             click = audience.click(tuple(decision["items"]))

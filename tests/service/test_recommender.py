@@ -46,7 +46,7 @@ def test_the_first_answer_wins(open_shop):
 
 def test_an_answer_learns_what_the_policy_would_have_learned(open_shop):
     s = open_shop()
-    policy = cc.ClubCascade(n_features=D)
+    policy = cc.CohortCascade(n_features=D)
     for number in range(30):
         decision = s.recommend(number % 4, 3, ITEMS)
         ranking = policy.recommend(number % 4, ITEMS, 3)
@@ -116,7 +116,7 @@ def test_late_feedback_is_logged_and_not_learned(open_shop, tmp_path):
 def test_absent_feedback_can_count_as_no_click(open_shop, tmp_path):
     clock = Clock()
     s = open_shop(clock=clock, wait=60, absent="no_click")
-    reference = cc.ClubCascade(n_features=D)
+    reference = cc.CohortCascade(n_features=D)
     answered, silent = s.recommend("alice", 3, ITEMS), s.recommend("bob", 3, ITEMS)
     s.feedback(answered.id, 0)
     s.look_after()
@@ -172,7 +172,7 @@ def test_registered_items_can_be_shown_changed_and_removed(open_shop, tmp_path):
     assert s.remove_items([*shown.items, "never there"]) == 3
     assert not set(shown.items) & set(s.recommend("alice", 5).items)
     assert s.feedback(shown.id, 1) == "applied"
-    reference = cc.ClubCascade(n_features=D)
+    reference = cc.CohortCascade(n_features=D)
     reference.update("alice", np.array(vectors), 1)  # learned with what was shown
     assert same(learned(reference), learned(s.model().policy))
     digest = s.digest()
@@ -186,7 +186,7 @@ def test_registered_items_can_be_shown_changed_and_removed(open_shop, tmp_path):
 
 
 def test_a_catalogue_can_be_given(open_shop):
-    s = open_shop()
+    s = open_shop(policy="club_cascade")
     catalog = cc.Catalog(ITEMS, NAMES)
     assert s.recommend("alice", 3, catalog).items == s.recommend("alice", 3, ITEMS, ids=NAMES).items
 
@@ -277,13 +277,23 @@ def test_a_policy_that_has_learned_goes_on_from_there(open_shop):
     assert same(learned(policy), learned(s.model().policy))
 
 
+def test_the_default_is_cohort_cascade(open_shop):
+    s = open_shop()
+    assert isinstance(s.model().policy, cc.CohortCascade)
+    s.create_model("news", n_features=D)
+    assert isinstance(s.model("news").policy, cc.CohortCascade)
+
+
 def test_a_store_keeps_its_policy(open_shop):
     open_shop(policy="c3_ucb").close()
     with pytest.raises(InvalidArgument, match="policy must be that of the store"):
         open_shop(policy="random")
     with pytest.raises(InvalidArgument, match="policy must be that of the store"):
         open_shop(policy="c3_ucb", n_features=D + 1)
+    with pytest.raises(InvalidArgument, match="policy must be that of the store"):
+        open_shop(n_features=D + 1)
     open_shop(policy="c3_ucb").close()
+    open_shop().close()  # no policy is asked for: that of the store it is
 
 
 def test_a_store_knows_a_policy_whose_parameters_are_arrays(open_shop):

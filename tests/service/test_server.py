@@ -1,7 +1,9 @@
 """The command ``clubcascade serve`` as a process."""
 
+import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -16,6 +18,7 @@ from typer.testing import CliRunner
 
 import clubcascade as cc
 from clubcascade.cli.app import app
+from clubcascade.service.server import allow_files
 from clubcascade.service.settings import Limits
 from tests.service.shops import ITEMS
 from tests.service.web import serving
@@ -111,6 +114,60 @@ def test_slow_clients_cannot_hold_the_service(tmp_path):
             answer = held.recv(1000)
             assert answer == b"" or b" 408 " in answer
             held.close()
+
+
+def ask(address, text=b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+    """Send a request on a connection of its own; return (connection, status, JSON)."""
+    held = socket.create_connection(address)
+    held.settimeout(5)
+    held.sendall(text)
+    found = b""
+    while not found.endswith(b"}"):
+        more = held.recv(4000)
+        assert more, found
+        found += more
+    head, _, body = found.partition(b"\r\n\r\n")
+    assert b"application/json" in head
+    return held, int(head.split()[1]), json.loads(body)
+
+
+def test_one_connection_too_many_is_told_so(tmp_path):
+    with serving(tmp_path, limits=Limits(connections=5, rate=0)) as (client, service):
+        address = (client.base_url.host, client.base_url.port)
+        held = [ask(address) for _ in range(4)]  # the client holds the fifth
+        assert [status for _, status, _ in held] == [200] * 4
+        refused, status, body = ask(address)
+        assert status == 503 and body["error"]["code"] == "too_many_connections"
+        assert body["error"].keys() == {"code", "field", "reason", "hint"}
+        assert refused.recv(100) == b""  # and closed
+        refused.close()
+        assert client.get("/readyz").status_code == 200  # whoever was there goes on
+        for connection, _, _ in held:
+            connection.close()
+        until = time.monotonic() + 5
+        while (found := ask(address))[1] != 200:
+            found[0].close()
+            assert time.monotonic() < until
+        found[0].close()
+
+
+def test_more_files_are_allowed_where_that_is_allowed():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+        assert allow_files(300) == 300
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (300, before[1])
+        assert allow_files(100) == 300  # never fewer
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_what_is_no_http_gets_the_same_shape(tmp_path):
+    with serving(tmp_path) as (client, _):
+        address = (client.base_url.host, client.base_url.port)
+        held, status, body = ask(address, b"\x16\x03\x01 hello\r\n\r\n")
+        assert status == 400 and body["error"]["code"] == "malformed"
+        held.close()
 
 
 @pytest.mark.parametrize(

@@ -36,14 +36,13 @@ def demo(
             from clubcascade.service.settings import Limits  # noqa: PLC0415
         except ImportError as error:
             raise MissingExtra(EXTRA) from error
-        from clubcascade.policies.club_cascade import ClubCascade  # noqa: PLC0415
         from clubcascade.service import Recommender  # noqa: PLC0415
 
         audiences = [demo.Audience(luck) for luck in range(demo.PLAYERS)]
 
         def opener() -> Recommender:
-            policy = ClubCascade(n_features=demo.N_FEATURES, alpha=0.7, beta=0.5)
-            shop = Recommender(Path(folder) / "store", policy=policy, wait=60.0)
+            store = Path(folder) / "store"
+            shop = Recommender(store, n_features=demo.N_FEATURES, wait=60.0)
             demo.stock(shop, audiences[0])
             return shop
 

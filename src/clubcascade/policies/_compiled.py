@@ -27,6 +27,8 @@ from clubcascade.core import (
 from clubcascade.errors import InvalidArgument, InvalidItems, ModelFileError
 from clubcascade.kernels import single
 
+_PLACES = np.arange(64)
+
 
 class CompiledPolicy(Policy):
     """Users are numbered as they come; numbers index the arrays of the compiled state.
@@ -136,6 +138,40 @@ class CompiledPolicy(Policy):
             single.rank_catalog(self.compiled, number, self.shelf(items, len(rows)), rows, scores)
         else:
             single.rank_items(self.compiled, number, self.padded(items), rows, scores)
+
+    # -- calls whose arguments were checked before ---------------------------------------------
+
+    @property
+    def tells_scores(self) -> bool:
+        """Tell whether :meth:`listed` can be asked."""
+        return False
+
+    def _tell(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
+        """Turn the scores that a list was ranked by into those that :meth:`scores` returns."""
+        raise NotImplementedError
+
+    def listed(
+        self, user: Hashable, items: Floats | Catalog, k: int
+    ) -> tuple[list[int], list[float]]:
+        """Return what ``recommend`` returns, and the scores of these rows; nothing is checked."""
+        rows, scores = np.empty(k, np.int64), np.empty(k)
+        with self._lock:
+            self._rank(user, items, rows, scores)
+            self._tell(user, items, rows, scores)
+        return rows.tolist(), scores.tolist()
+
+    def learn(self, user: Hashable, shown: Floats, examined: int, clicks: Sequence[int]) -> None:
+        """Do what ``update`` does; nothing is checked."""
+        k = len(shown)
+        rewards = np.zeros(k)
+        for click in clicks:
+            rewards[click] = 1.0
+        rows = _PLACES[:k] if k <= len(_PLACES) else np.arange(k)
+        with self._lock:
+            number = self._numbers.get(user, -1)
+            if number < 0:
+                number = self._join(user)
+            single.learn(self.compiled, number, self.padded(shown), rows, examined, rewards)
 
     def recommend_many(self, users: Sequence[Hashable], items: Items, k: int) -> Ints:
         """Return one list per user, as single calls of :meth:`recommend` would, one after another.

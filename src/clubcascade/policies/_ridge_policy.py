@@ -105,6 +105,14 @@ class RidgePolicy(CompiledPolicy):
         mean, width, radius = self._parts(user, items)
         return np.minimum(mean + radius * width, 1.0)
 
+    @property
+    def tells_scores(self) -> bool:
+        """Say yes, if lists are ranked by the very scores that :meth:`scores` returns."""
+        return type(self).scores is RidgePolicy.scores and not self.draws
+
+    def _tell(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
+        np.minimum(scores, 1.0, out=scores)
+
     def _parts(self, user: Hashable, items: Items) -> tuple[Floats, Floats, float]:
         self.number(user)
         loose = self._read_items(items)

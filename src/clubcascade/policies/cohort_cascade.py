@@ -219,12 +219,50 @@ class CohortCascade(CompiledPolicy):
         z = rows @ self._expected(user)
         return read_link("logistic").mu(z) if self.link == "logistic" else np.clip(z, 0.0, 1.0)
 
+    @property
+    def tells_scores(self) -> bool:
+        """Say yes."""
+        return True
+
+    def _tell(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
+        weights = self._arrays["vectors"][2]
+        kernels.mean(self.compiled, self._row(user), weights)
+        table = items._rows if isinstance(items, Catalog) else items
+        np.dot(table.take(rows, axis=0), weights, out=scores)
+        np.minimum(np.maximum(scores, 0.0, out=scores), 1.0, out=scores)
+
+    def _means(self, user: Hashable, items: Items) -> Floats:
+        """Return what is expected of every item."""
+        return self.scores(user, items)
+
     def _expected(self, user: Hashable) -> Floats:
         self.number(user)
         weights = np.empty(self.n_features)
         with self._lock:
             kernels.mean(self.compiled, self._row(user), weights)
         return weights
+
+    def _parts(self, user: Hashable, items: Items) -> tuple[Floats, Floats, float]:
+        """Return what is expected of every item, and how widely that is drawn (one deviation)."""
+        loose = self._read_items(items)
+        rows = loose._rows if isinstance(loose, Catalog) else loose
+        mean = rows @ self._expected(user)
+        with self._lock:
+            node, a = self._row(user), self._arrays
+            way = int(a["way"][kernels.bucket(a["count"][node])])
+            ways = len(kernels.PULLS) + 1
+            root = a["root"][a["label"][node] if way >= ways else 0]
+            scale = self.explore * np.sqrt(a["noise"][0])
+            own: Any = 0.0
+            pulled: Any = rows.T
+            if way % ways < len(kernels.PULLS):
+                pull = kernels.PULLS[way % ways]
+                ridge = a["gram"][node] + pull * np.eye(self.n_features)
+                solved = np.linalg.solve(ridge, rows.T)
+                own, pulled = (rows.T * solved).sum(axis=0), pull * solved
+            centre = np.linalg.solve(np.triu(root).T, pulled)
+        width = scale * np.sqrt(own + WIDER**2 * (centre**2).sum(axis=0))
+        return mean, width, 1.0
 
     def user_weights(self, user: Hashable) -> Floats:
         """Return the weights expected of a user."""

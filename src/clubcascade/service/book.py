@@ -17,9 +17,16 @@ from clubcascade.storage import snapshot_codec as snapshots
 
 
 class Book:
-    """Models by name, and the number of the last event in them."""
+    """Models by name, and the number of the last event in them.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    run
+        How often the store was opened before: what is drawn in one run is drawn in no other.
+    """
+
+    def __init__(self, run: int = 0) -> None:
+        self.run = run
         self.models: dict[str, Model] = {}
         self.number = 0
 
@@ -32,7 +39,7 @@ class Book:
     def apply(self, number: int, event: Event) -> None:
         """Take in the next event of the log."""
         if isinstance(event, ModelMade):
-            model = Model.made(event)
+            model = Model.made(event, self.run)
             model.version = number
             self.models = self.models | {event.model: model}
         else:
@@ -60,14 +67,14 @@ class Book:
         return snapshots.write(plain, arrays)
 
     @classmethod
-    def thaw(cls, data: bytes) -> Book:
+    def thaw(cls, data: bytes, run: int = 0) -> Book:
         """Return the book of a snapshot."""
         plain, arrays = snapshots.read(data)
-        book = cls()
+        book = cls(run)
         for place, (name, about) in enumerate(plain["models"]):
             start = f"{place}."
             own = {n.removeprefix(start): v for n, v in arrays.items() if n.startswith(start)}
-            book.models[name] = Model.from_parts(name, about, own)
+            book.models[name] = Model.from_parts(name, about, own, run)
         book.number = plain["number"]
         return book
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -45,6 +46,18 @@ class Decision:
     items: tuple[Hashable, ...]
     scores: tuple[float, ...] | None
     model_version: int
+
+
+def tags() -> Iterator[str]:
+    """Yield secrets of 64 bits, by which an id cannot be guessed; fetched a few hundred at a time.
+
+    >>> len({tag for tag, _ in zip(tags(), range(1000))})
+    1000
+    """
+    while True:
+        text = os.urandom(8 * 256).hex()
+        for start in range(0, len(text), 16):
+            yield text[start : start + 16]
 
 
 def make_id(number: int, tag: str) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import lru_cache
 from typing import Any
 
 from clubcascade.service.keys import Key, KeyFile
@@ -113,10 +114,15 @@ class Guard:
 _NEAR = re.compile(rb"(https?://)?(127(\.\d+){3}|localhost|\[::1\])(:\d+)?")
 
 
+@lru_cache(maxsize=100)
+def _is_near(address: bytes) -> bool:
+    return _NEAR.fullmatch(address) is not None
+
+
 def _check_neighbour(scope: Scope) -> None:
     """Without keys, refuse what a page from elsewhere makes a browser send to this machine."""
     for name, value in scope["headers"]:
-        if name in (b"origin", b"host") and not _NEAR.fullmatch(value):
+        if name in (b"origin", b"host") and not _is_near(value):
             raise Problem(
                 403, "forbidden", f"without keys, {name.decode()} must be this machine itself"
             )

@@ -64,10 +64,16 @@ def parts(model: Model, user: Hashable, items: Floats | Catalog) -> tuple[Floats
 
 def explored(model: Model, user: Hashable, items: Floats | Catalog, rows: set[int]) -> float | None:
     """Return the share of a list that is not among the best by what is known so far."""
-    found = parts(model, user, items)
-    if found is None or not rows:
+    expected = getattr(model.policy, "_means", None)
+    means: Any
+    if expected is not None:
+        means = expected(user, items)
+    else:
+        found = parts(model, user, items)
+        means = None if found is None else found[0]
+    if means is None or not rows:
         return None
-    greedy = np.argsort(-found[0], kind="stable")[: len(rows)]
+    greedy = np.argsort(-means, kind="stable")[: len(rows)]
     return 1.0 - len(rows.intersection(greedy.tolist())) / len(rows)
 
 

@@ -12,8 +12,12 @@ from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Items, Policy
 from clubcascade.errors import ClubCascadeError, InvalidItems
 from clubcascade.policies import policy_class
-from clubcascade.policies._ridge_policy import RidgePolicy
+from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.service.records import Event, ItemsGone, ItemsPut, Learned, ModelMade
+
+RUNS = 2**22
+DRAWS_OF_A_RUN = 2**40
+"""Draws that one opening of a store has to itself: at 10,000 a second they last three years."""
 
 COUNTERS = ("learned", "clicks", "late", "absent", "refused")
 
@@ -34,48 +38,45 @@ class Model:
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.version = 0
         self.lock = threading.Lock()
+        self._made_with: Any = None  # the place in the stream of draws when the model was made
         self._scores = getattr(policy, "scores", None)
         kind: Any = type(policy)
-        self._quick = (
-            isinstance(policy, RidgePolicy)
-            and not policy.draws
-            and kind.scores is RidgePolicy.scores
-            and kind.recommend is RidgePolicy.recommend
-        )
+        compiled = isinstance(policy, CompiledPolicy)
+        quick = compiled and kind.recommend is CompiledPolicy.recommend
+        self._listed = policy.listed if quick and policy.tells_scores else None  # type: ignore[attr-defined]
+        quick = compiled and kind.update is CompiledPolicy.update
+        self._learn_checked = policy.learn if quick else None  # type: ignore[attr-defined]
 
     @classmethod
-    def made(cls, event: ModelMade) -> Model:
-        """Make the model of an event."""
+    def made(cls, event: ModelMade, run: int = 0) -> Model:
+        """Make the model of an event; in each run of a store it makes draws of its own."""
         policy = policy_class(event.policy)(**event.params)
-        policy.load_state(event.state)
-        return cls(event.model, policy)
+        draws = event.state.get("draws")
+        moved = {} if draws is None else {"draws": draws + run % RUNS * DRAWS_OF_A_RUN}
+        policy.load_state(event.state | moved)
+        model = cls(event.model, policy)
+        model._made_with = draws
+        return model
 
     # -- serving -------------------------------------------------------------------------------
 
     def rank(
         self, user: Hashable, items: Items, k: int
     ) -> tuple[list[int], tuple[float, ...] | None, int]:
-        """Return rows of a list, their scores, and the version that ranked them."""
-        if self._quick:
-            return self._rank_quickly(user, items, k)
-        with self.lock:
-            rows = self.policy.recommend(user, items, k)
-            scores = self._scores_of(user, items, rows)
-            return rows.tolist(), scores, self.version
+        """Return rows of a list, their scores, and the version that ranked them.
 
-    def _rank_quickly(
-        self, user: Hashable, items: Items, k: int
-    ) -> tuple[list[int], tuple[float, ...] | None, int]:
-        """Take the scores that ranking computes anyway; the items have been checked."""
-        policy: Any = self.policy
-        loose: Any = policy._read_items(items) if isinstance(items, Catalog) else items
-        k = validation.list_length(k, len(loose))
-        rows, scores = np.empty(k, np.int64), np.empty(k)
+        Loose items have been checked; a catalogue may have another number of features.
+        """
+        if self._listed is None:
+            with self.lock:
+                found = self.policy.recommend(user, items, k)
+                return found.tolist(), self._scores_of(user, items, found), self.version
+        if isinstance(items, Catalog):
+            self.policy._read_items(items)  # type: ignore[attr-defined]
+        k = validation.list_length(k, len(items))  # type: ignore[arg-type]
         with self.lock:
-            with policy._lock:
-                policy._rank(user, loose, rows, scores)
-            version = self.version
-        return rows.tolist(), tuple(np.minimum(scores, 1.0).tolist()), version
+            rows, scores = self._listed(user, items, k)
+            return rows, tuple(scores), self.version
 
     def _scores_of(self, user: Hashable, items: Items, rows: Any) -> tuple[float, ...] | None:
         if self._scores is None:
@@ -88,8 +89,9 @@ class Model:
     def candidates(self, ids: Sequence[Hashable]) -> Floats:
         """Return the features of registered items, one row each, in that order."""
         catalog = self.registered()
+        index = catalog._index
         try:
-            rows = list(map(catalog._index.__getitem__, ids))
+            rows = [index[name] for name in ids]
         except (KeyError, TypeError):
             known = catalog._index
             wrong = [n for n in ids if not isinstance(n, Hashable) or n not in known][:1]
@@ -101,8 +103,7 @@ class Model:
             raise InvalidItems("candidates must be distinct, got an id twice")
         if not rows:
             raise InvalidItems("candidates must name at least one item, got none")
-        features: Floats = catalog._rows[rows]
-        return features
+        return catalog._rows.take(rows, axis=0)
 
     def registered(self) -> Catalog:
         """Return the registered items; raise if there are none."""
@@ -142,13 +143,17 @@ class Model:
             self.counters["late"] += 1
             return
         shown: Any = event.features
-        if self.policy.n_features is None:  # it knows items by their ids
-            shown = Catalog(event.features, event.ids)[np.arange(len(event.ids))]
-        try:
-            self.policy.update(event.user, shown, event.feedback)
-        except ClubCascadeError:  # the same event is refused again when the log is replayed
-            self.counters["refused"] += 1
-            return
+        known = self.policy.n_features
+        if self._learn_checked is not None and shown.shape[1] == known:
+            self._learn_checked(event.user, shown, *event.given)  # checked when it was shown
+        else:
+            if known is None:  # it knows items by their ids
+                shown = Catalog(event.features, event.ids)[np.arange(len(event.ids))]
+            try:
+                self.policy.update(event.user, shown, event.feedback)
+            except ClubCascadeError:  # the same event is refused again when the log is replayed
+                self.counters["refused"] += 1
+                return
         self.counters["learned"] += 1
         self.counters["clicks"] += len(event.given[1]) > 0
         self.counters["absent"] += event.kind == "absent"
@@ -159,6 +164,8 @@ class Model:
         """Return all that makes the model: plain values, and arrays (copies)."""
         with self.lock:
             state = self.policy.state()
+            if self._made_with is not None:
+                state["draws"] = self._made_with  # what was drawn since is no part of the log
             catalog = self.catalog
             plain: dict[str, Any] = {
                 "policy": self.policy.registry_name(),
@@ -174,13 +181,15 @@ class Model:
         return plain, arrays
 
     @classmethod
-    def from_parts(cls, name: str, plain: dict[str, Any], arrays: dict[str, Any]) -> Model:
+    def from_parts(
+        cls, name: str, plain: dict[str, Any], arrays: dict[str, Any], run: int = 0
+    ) -> Model:
         """Return the model that :meth:`parts` described."""
         state = dict(plain["state"])
         for key, value in arrays.items():
             if key.startswith("state."):
                 state[key.removeprefix("state.")] = np.array(value)
-        model = cls.made(ModelMade(name, plain["policy"], plain["params"], state))
+        model = cls.made(ModelMade(name, plain["policy"], plain["params"], state), run)
         if plain["items"] is not None:
             model.catalog = Catalog(arrays["items"], plain["items"])
         model.counters.update(plain["counters"])

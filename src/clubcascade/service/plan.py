@@ -35,6 +35,18 @@ class DecisionWork:
     ticket: Ticket
 
 
+def _given(click: Click, k: int) -> Given:
+    """Return how many of ``k`` items were looked at, and the clicks; raise if that cannot be.
+
+    >>> _given(1, 4), _given(None, 4), _given(Feedback(3, (0, 2)), 4)
+    ((2, (1,)), (4, ()), (3, (0, 2)))
+    """
+    if type(click) is int and 0 <= click < k:  # the common case, at once
+        return click + 1, (click,)
+    feedback = Feedback.of(click, k)
+    return feedback.examined, feedback.clicks
+
+
 @dataclass(slots=True)
 class Plan:
     """What the next commit will do."""
@@ -59,8 +71,7 @@ class Plan:
             return Outcome.UNKNOWN
         if self.now - record.at > FORGOTTEN * self.wait:
             return Outcome.UNKNOWN
-        feedback = Feedback.of(click, len(record.ids))
-        given = (feedback.examined, feedback.clicks)
+        given = _given(click, len(record.ids))
         planned = self.answers.get(record.number)
         kind, earlier = planned[1:] if planned else (record.kind, record.given)
         if kind == "absent":

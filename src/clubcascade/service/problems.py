@@ -72,6 +72,7 @@ _HINTS = {
     "method_not_allowed": "See /docs for the methods of this address.",
     "too_large": "Send less at a time.",
     "too_many_requests": "Wait a moment, then try again.",
+    "too_many_connections": "Close connections that you do not use, or wait a moment.",
     "timeout": "Send the request without long pauses.",
     "starting": "The service reads its store; ask /readyz when it is done.",
     "unavailable": "Nothing was learned; send the same request again later.",

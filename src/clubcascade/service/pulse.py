@@ -22,7 +22,7 @@ class Pulse:
         self._beats: deque[list[float]] = deque(maxlen=SECONDS)
         self._sizes: deque[tuple[int, list[int]]] = deque(maxlen=int(SECONDS / EVERY))
         self._moves: deque[dict[str, Any]] = deque(maxlen=20)
-        self._leader: dict[Any, Any] = {}
+        self._groups: list[set[Any]] = []
         self._looked = 0.0
         self._version = -1
         self.lists = 0
@@ -60,23 +60,22 @@ class Pulse:
         with model.lock:
             groups = policy.clusters()
         self._sizes.append((int(time.time()), sorted(map(len, groups), reverse=True)[:50]))
-        order = {user: number for number, user in enumerate(policy.users)}
-        leader: dict[Any, Any] = {}
-        for group in groups:
-            first = min(group, key=order.__getitem__)
-            leader |= dict.fromkeys(group, first)
-        for user, first in leader.items():
-            before = self._leader.get(user)
-            if before is not None and before != first:
-                self._moves.append(
-                    {
-                        "at": int(time.time()),
-                        "user": str(user),
-                        "from": str(before),
-                        "to": str(first),
-                    }
-                )
-        self._leader = leader
+        self._note_moves(groups, {user: number for number, user in enumerate(policy.users)})
+
+    def _note_moves(self, groups: list[set[Any]], order: dict[Any, int]) -> None:
+        """Note who is no longer with most of its cluster; clusters are named by their oldest."""
+        kept = same_groups(self._groups, groups)
+        oldest = [min(group, key=order.__getitem__) for group in groups]
+        before = {user: place for place, group in enumerate(self._groups) for user in group}
+        names = dict(zip(kept, oldest, strict=True))  # old clusters by those that they became
+        for place, group in enumerate(groups):
+            for user in group:
+                old = before.get(user, kept[place])
+                if old != kept[place]:
+                    left = names.get(old, min(self._groups[old], key=order.__getitem__))
+                    told = {"user": str(user), "from": str(left), "to": str(oldest[place])}
+                    self._moves.append({"at": int(time.time()), **told})
+        self._groups = [set(group) for group in groups]
 
     def tell(self) -> dict[str, Any]:
         """Return everything, as the page takes it."""
@@ -86,3 +85,25 @@ class Pulse:
             "clusters": [[at, sizes] for at, sizes in self._sizes],
             "moves": list(self._moves),
         }
+
+
+def same_groups(old: list[set[Any]], new: list[set[Any]]) -> list[int]:
+    """Return for each new group the old one that it continues, below 0 if it is another.
+
+    >>> same_groups([{1, 2, 3}, {4, 5}], [{4, 5, 1}, {2, 3}, {6}])
+    [1, 0, -3]
+    """
+    before = {user: place for place, group in enumerate(old) for user in group}
+    shared: dict[tuple[int, int], int] = {}
+    for place, group in enumerate(new):
+        for user in group:
+            if user in before:
+                pair = (place, before[user])
+                shared[pair] = shared.get(pair, 0) + 1
+    found = [-1 - place for place in range(len(new))]
+    taken: set[int] = set()
+    for place, was in sorted(shared, key=lambda pair: -shared[pair]):
+        if found[place] < 0 and was not in taken:
+            found[place] = was
+            taken.add(was)
+    return found

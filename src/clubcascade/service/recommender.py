@@ -5,25 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import count
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Policy
+from clubcascade.core import Catalog, Policy
 from clubcascade.errors import ClubCascadeError, InvalidArgument, StoreUnavailable
-from clubcascade.service.asking import DEFAULT_MODEL, Ask, offer
+from clubcascade.service.asking import DEFAULT_MODEL, Ask
+from clubcascade.service.deciding import Decider
 from clubcascade.service.decision import Decision, Outcome, parse_id
 from clubcascade.service.making import made_alike, make_policy
 from clubcascade.service.model import Model
-from clubcascade.service.names import item_names, model_name, request_name, user_id
-from clubcascade.service.plan import Click, DecisionWork, FeedbackWork
-from clubcascade.service.records import ItemsGone, ItemsPut, ModelMade, Record
+from clubcascade.service.names import item_names, model_name
+from clubcascade.service.plan import Click, FeedbackWork
+from clubcascade.service.records import ItemsGone, ItemsPut, ModelMade
 from clubcascade.service.recovery import open_book
 from clubcascade.service.shelf import Shelf
 from clubcascade.service.ticket import Ticket
@@ -48,7 +47,8 @@ class Recommender:
         A folder, made if it does not exist, or a URL ``postgresql://user@host/database``.
     policy
         The policy of the model ``"default"``, made if the store has none: a policy of the package
-        (one that has learned before goes on from there) or its name; by default ``ClubCascade``.
+        (one that has learned before goes on from there) or its name; by default
+        ``CohortCascade``.
     n_features
         Number of features of an item, for a policy that is named or left out.
     wait
@@ -110,7 +110,6 @@ class Recommender:
         snapshot_every = validation.whole("snapshot_every", snapshot_every, low=1)
         validation.choice("absent", absent, ("ignore", "no_click"))
         first = make_policy(policy, n_features) if policy or n_features is not None else None
-        self._durable = bool(durable_decisions)
         self._closed = False
         opened, self._book, self.notes = open_book(store, takeover=takeover, repair=repair)
         for note in self.notes:
@@ -118,7 +117,6 @@ class Recommender:
         self._store = opened
         try:
             self._shelf = Shelf(opened)
-            self._numbers = count(opened.last_decision() + 1)
             self._upkeep = Upkeep(
                 opened,
                 self._book,
@@ -129,21 +127,29 @@ class Recommender:
                 compact=compact,
             )
             self._writer = Writer(opened, self._book, self._shelf, self._upkeep)
+            self._decider = Decider(
+                opened,
+                self._book,
+                self._shelf,
+                self._upkeep,
+                self._writer,
+                durable=bool(durable_decisions),
+            )
         except BaseException:
             opened.close()
             raise
-        self._requesting = threading.Lock()
         if first is not None:
-            self._ensure_first(first, given=not isinstance(policy, str | None))
+            self._ensure_first(first, policy)
 
-    def _ensure_first(self, policy: Policy, given: bool) -> None:
+    def _ensure_first(self, mine: Policy, asked: Policy | str | None) -> None:
         try:
             if DEFAULT_MODEL not in self._book.models:
-                self.create_model(DEFAULT_MODEL, policy)
+                self.create_model(DEFAULT_MODEL, mine)
                 return
-            mine, kept = policy, self._book[DEFAULT_MODEL].policy
+            kept = self._book[DEFAULT_MODEL].policy
+            given = isinstance(asked, Policy)
             same = made_alike(mine, kept) if given else mine.n_features == kept.n_features
-            if type(mine) is not type(kept) or not same:
+            if (asked is not None and type(mine) is not type(kept)) or not same:
                 raise InvalidArgument(
                     f"policy must be that of the store's model {DEFAULT_MODEL!r}, {kept!r}, "
                     f"got {mine!r}; leave it out, or make a model of another name"
@@ -277,73 +283,33 @@ class Recommender:
             The same id gets the same decision again, also after a restart: for retries.
         """
         ask = Ask(user, k, items, ids, candidates, model, request_id)
-        record, ticket = self._decide(ask, None)
+        self._check_open()
+        record, ticket = self._decider.decide(ask, None)
         if ticket is not None:
             ticket.wait()
         return record.decision()
 
     async def recommend_async(self, ask: Ask) -> Decision:
         """Do what :meth:`recommend` does, without blocking the event loop on the disk."""
+        self._check_open()
         loop = asyncio.get_running_loop()
-        if ask.request_id is not None and self._store.remote:
-            record, ticket = await asyncio.to_thread(self._decide, ask, loop)
+        if self._decider.looks_far(ask):
+            record, ticket = await asyncio.to_thread(self._decider.decide, ask, loop)
         else:
-            record, ticket = self._decide(ask, loop)
+            record, ticket = self._decider.decide(ask, loop)
         if ticket is not None:
             await ticket.future()
         return record.decision()
 
-    def _decide(
-        self, ask: Ask, loop: asyncio.AbstractEventLoop | None
-    ) -> tuple[Record, Ticket | None]:
-        self._check_open()
-        target = self._book[ask.model]
-        user = user_id(ask.user)
-        if user is not ask.user:
-            ask = ask._replace(user=user)
-        if ask.request_id is None:
-            return self._rank(target, ask, None, loop)
-        request = f"{ask.model}/{request_name(ask.request_id)}"
-        with self._requesting:
-            earlier = self._shelf.find_request(request)
-            if earlier is None:
-                return self._rank(target, ask, request, loop)
-        if earlier.user != ask.user or len(earlier.ids) != ask.k:
-            raise InvalidArgument(
-                f"request_id must be new for another request, got {ask.request_id!r} again for "
-                f"user {ask.user!r} and k={ask.k!r}"
-            )
-        return earlier, None
+    def recommend_at_once(self, ask: Ask) -> Decision | None:
+        """Do what :meth:`recommend` does; None if that would have to wait for a disk or a network.
 
-    def _rank(
-        self,
-        target: Model,
-        ask: Ask,
-        request: str | None,
-        loop: asyncio.AbstractEventLoop | None,
-    ) -> tuple[Record, Ticket | None]:
-        offered, names = offer(target, ask)
-        rows, scores, version = target.rank(ask.user, offered, ask.k)
-        table: Floats = offered._rows if isinstance(offered, Catalog) else offered
-        record = Record(
-            next(self._numbers),
-            os.urandom(8).hex(),
-            target.name,
-            ask.user,
-            self._upkeep.now(),
-            tuple([names[row] for row in rows]),
-            table[rows],
-            scores,
-            version,
-            request,
-        )
-        self._shelf.add(record)
-        if not self._durable:
-            self._writer.put_quietly(record)
-            return record, None
-        ticket = Ticket(loop)
-        self._writer.put(DecisionWork(record, ticket))
-        return record, ticket
+        For event loops: ranking takes microseconds, so it is done where it is asked for.
+        """
+        self._check_open()
+        if self._decider.waits(ask):
+            return None
+        return self._decider.decide(ask, None)[0].decision()
 
     # -- feedback ------------------------------------------------------------------------------
 
@@ -362,7 +328,7 @@ class Recommender:
         model
             If named, decisions of other models are unknown.
         """
-        (answer,) = self._submit([(decision_id, click)], model, None).wait()
+        (answer,) = self._submit([(decision_id, click)], model, Ticket()).wait()
         if isinstance(answer, ClubCascadeError):
             raise answer
         outcome: Outcome = answer
@@ -372,31 +338,44 @@ class Recommender:
         self, answers: Iterable[tuple[str, Click]], *, model: str | None = None
     ) -> list[Outcome | ClubCascadeError]:
         """Learn from several answers in one commit, in order: an outcome or an error for each."""
-        found: list[Outcome | ClubCascadeError] = self._submit(list(answers), model, None).wait()
+        found: list[Outcome | ClubCascadeError] = self._submit(answers, model, Ticket()).wait()
         return found
 
     async def feedback_async(
         self, answers: Iterable[tuple[str, Click]], *, model: str | None = None
     ) -> list[Outcome | ClubCascadeError]:
         """Do what :meth:`feedback_many` does, in an event loop."""
-        loop = asyncio.get_running_loop()
-        found: list[Outcome | ClubCascadeError]
-        found = await self._submit(list(answers), model, loop).future()
+        ticket = Ticket(asyncio.get_running_loop())
+        self._submit(answers, model, ticket)
+        found: list[Outcome | ClubCascadeError] = await ticket.future()
         return found
+
+    def feedback_soon(
+        self,
+        answers: Iterable[tuple[str, Click]],
+        then: Callable[[Ticket], None],
+        *,
+        model: str | None = None,
+    ) -> None:
+        """Do what :meth:`feedback_async` does; calls ``then`` with a ticket in the event loop."""
+        self._submit(answers, model, Ticket(asyncio.get_running_loop(), then))
 
     def _submit(
         self,
-        answers: list[tuple[str, Click]],
+        answers: Iterable[tuple[str, Click]],
         model: str | None,
-        loop: asyncio.AbstractEventLoop | None,
+        ticket: Ticket,
     ) -> Ticket:
         self._check_open()
-        ticket = Ticket(loop)
         items: list[tuple[int, str, str | None, Click] | None] = []
         for decision_id, click in answers:
             parsed = parse_id(decision_id)
             items.append(None if parsed is None else (*parsed, model, click))
-        self._writer.put(FeedbackWork(ticket, items))
+        work = FeedbackWork(ticket, items)
+        if ticket.loop is None:
+            self._writer.put(work)
+        else:
+            self._writer.put_soon(work, ticket.loop)
         return ticket
 
     # -- keeping -------------------------------------------------------------------------------

@@ -17,7 +17,14 @@ from clubcascade.service.decision import Decision, make_id
 from clubcascade.storage import DecisionRow, checksum
 from clubcascade.storage import snapshot_codec as snapshots
 
+try:
+    from msgspec.json import decode as _loads
+    from msgspec.json import encode as _quickly
+except ImportError:  # pragma: no cover - the quick way comes with the service's extra
+    _loads, _quickly = json.loads, None  # type: ignore[assignment]
+
 _LENGTH = struct.Struct("<I")
+_FLOATS = [struct.Struct(f"={n}d") for n in range(33)]
 _json = json.JSONEncoder(separators=(",", ":")).encode
 
 Given = tuple[int, tuple[int, ...]]
@@ -32,21 +39,39 @@ def _names(values: Sequence[Hashable]) -> list[Any]:
     return [_plain(value) for value in values]
 
 
+def _text(head: list[Any]) -> bytes:
+    if _quickly is not None:
+        try:
+            return _quickly(head)
+        except (UnicodeEncodeError, OverflowError):
+            pass  # lone surrogates and huge numbers are JSON of the other kind
+    return _json(head).encode("utf-8", "surrogatepass")
+
+
+def _floats(values: Sequence[float]) -> bytes:
+    if len(values) < len(_FLOATS):
+        return _FLOATS[len(values)].pack(*values)
+    return np.array(values, np.float64).tobytes()
+
+
 def _pack(head: list[Any], *parts: bytes) -> bytes:
-    text = _json(head).encode("utf-8", "surrogatepass")
+    text = _text(head)
     return b"".join((_LENGTH.pack(len(text)), text, *parts))
 
 
 def _unpack(payload: bytes, start: int = 0) -> tuple[list[Any], int]:
     (length,) = _LENGTH.unpack_from(payload, start)
     place = start + _LENGTH.size
-    head = json.loads(payload[place : place + length].decode("utf-8", "surrogatepass"))
-    return head, place + length
+    text = payload[place : place + length]
+    try:
+        return _loads(text), place + length
+    except ValueError:  # lone surrogates and huge numbers are JSON of the other kind
+        return json.loads(text.decode("utf-8", "surrogatepass")), place + length
 
 
 def _matrix(payload: bytes, place: int, rows: int, columns: int) -> Floats:
     flat = np.frombuffer(payload, np.float64, rows * columns, place)
-    return flat.reshape(rows, columns)
+    return flat.reshape(rows, columns).copy()  # the kernels are compiled for arrays of their own
 
 
 @dataclass(slots=True)
@@ -72,7 +97,7 @@ class Record:
         k, d = self.features.shape
         head = [self.model, _plain(self.user), self.tag, self.at, _names(self.ids), k, d]
         head += [None if self.scores is None else len(self.scores), self.version, self.request]
-        scores = b"" if self.scores is None else np.array(self.scores, np.float64).tobytes()
+        scores = b"" if self.scores is None else _floats(self.scores)
         payload = _pack(head, self.features.tobytes(), scores)
         self.base = checksum(self.number, payload)
         return DecisionRow(self.number, self.at, self.request, payload)
@@ -115,7 +140,8 @@ def write_outcome(kind: str, given: Given) -> str:
     >>> read_outcome(write_outcome("applied", (3, (2,))))
     ('applied', (3, (2,)))
     """
-    return _json([kind, given[0], given[1]])
+    clicks = ",".join(map(str, given[1]))
+    return f'["{kind}",{given[0]},[{clicks}]]'
 
 
 def read_outcome(text: str) -> tuple[str, Given]:
@@ -159,7 +185,7 @@ class ItemsGone:
     ids: tuple[Hashable, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Learned:
     """The answer to a decision, or its absence (``kind`` "absent"), with what was shown.
 

@@ -13,10 +13,11 @@ from clubcascade.storage.salvage import salvage
 def recover(store: Store) -> tuple[Book, list[str]]:
     """Return the models as they were, and what had to be passed over, in sentences."""
     notes = list(store.notes)
-    book = Book()
+    run = store.starts - 1
+    book = Book(run)
     for number in store.snapshots():
         try:
-            book = Book.thaw(store.load_snapshot(number))
+            book = Book.thaw(store.load_snapshot(number), run)
         except (StoreDamaged, ValueError, KeyError, TypeError) as error:
             notes.append(f"{error}; going back to an earlier one and the log")
             continue

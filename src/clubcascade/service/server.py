@@ -8,13 +8,17 @@ import ipaddress
 import signal
 import socket
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from clubcascade.errors import InvalidArgument
 from clubcascade.service.app import Service
+from clubcascade.service.express import protocol_for
+
+OWN_FILES = 64
+"""Files that the service itself has open, with some to spare."""
 
 
 def is_loopback(host: str) -> bool:
@@ -31,48 +35,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def patient_for(seconds: float) -> type[asyncio.Protocol]:
-    """Return an HTTP protocol that hangs up on clients whose request does not come in time."""
-
-    class Patient(HttpToolsProtocol):
-        _timer: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._timer = self.loop.call_later(seconds, self._hang_up)
-
-        def on_message_begin(self) -> None:
-            if self._timer is None:
-                self._timer = self.loop.call_later(seconds, self._hang_up)
-            super().on_message_begin()
-
-        def on_message_complete(self) -> None:
-            self._stop()
-            super().on_message_complete()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop()
-            super().connection_lost(exc)
-
-        def _stop(self) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-
-        def _hang_up(self) -> None:
-            self._timer = None
-            if not self.transport.is_closing():
-                self.transport.close()
-
-    return Patient
-
-
 def config(service: Service, **options: Any) -> uvicorn.Config:
     """Return the server's settings."""
     service.guard.server_hangs_up = True
     return uvicorn.Config(
         service,
-        http=patient_for(service.limits.seconds),
+        http=protocol_for(service),
         ws="none",
         lifespan="on",
         log_level="warning",
@@ -81,7 +49,6 @@ def config(service: Service, **options: Any) -> uvicorn.Config:
         proxy_headers=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=30,
-        limit_concurrency=service.limits.connections,
         **options,
     )
 
@@ -98,6 +65,20 @@ def listen(host: str, port: int) -> socket.socket:
         found.close()
         raise InvalidArgument(f"port must be free on {host}, got {port}: {error}") from None
     return found
+
+
+def allow_files(count: int) -> int:
+    """Let this process have ``count`` files and connections open, if it may; return the number."""
+    try:
+        import resource  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return count
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        return allowed
+    return soft
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
@@ -118,6 +99,10 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 
 async def serve(service: Service, sock: socket.socket, seconds: float | None = None) -> None:
     """Serve until a signal, or the time, says to stop; then finish what was begun."""
+    most = service.limits.connections
+    files = allow_files(2 * most + OWN_FILES)  # connections beyond the limit get an answer too
+    if files < most + OWN_FILES:
+        service.limits = replace(service.limits, connections=max(1, files - OWN_FILES))
     server = uvicorn.Server(config(service))
     for number in (signal.SIGINT, signal.SIGTERM):
         # The server stops on these and raises them again at its end: we end as one that is done.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -15,14 +15,22 @@ class Ticket:
     ----------
     loop
         The event loop of a caller that awaits; None for one that blocks its thread.
+    then
+        Called in the event loop with the ticket; for a caller that does not await.
     """
 
-    __slots__ = ("_future", "_gate", "answer", "error", "loop")
+    __slots__ = ("_future", "_gate", "answer", "error", "loop", "then")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop | None = None,
+        then: Callable[[Ticket], None] | None = None,
+    ) -> None:
         self.answer: Any = None
         self.error: BaseException | None = None
-        self.loop = loop
+        self.loop, self.then = loop, then
+        if then is not None:
+            return
         if loop is None:
             self._gate = threading.Lock()
             self._gate.acquire()
@@ -58,6 +66,9 @@ def settle(tickets: Iterable[Ticket]) -> None:
 
 def _resolve(tickets: list[Ticket]) -> None:
     for ticket in tickets:
+        if ticket.then is not None:
+            ticket.then(ticket)
+            continue
         future = ticket._future
         if future.done():
             continue  # the caller went away

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
 import time
@@ -24,6 +25,10 @@ MOST = 2_000
 """Pieces of work in one commit, at most."""
 LINGER = 0.02
 """Seconds that decisions may wait for company when nobody waits for them."""
+COMPANY = 0.5
+"""Share of a commit's time that answers may wait for as many as came to the last commit."""
+PATIENCE = 0.004
+"""Seconds that they wait for that, at most."""
 UNSAVED = 50_000
 """Decisions that are held for a store that cannot write; beyond that the oldest are lost."""
 
@@ -44,13 +49,21 @@ class StopWork:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupWork:
+    """What came to an event loop at one time."""
+
+    works: list[FeedbackWork]
+    ticket: None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WakeWork:
     """Decisions have come for which nobody waits."""
 
     ticket: None = None
 
 
-Work = FeedbackWork | DecisionWork | CallWork | StopWork | WakeWork
+Work = FeedbackWork | DecisionWork | CallWork | StopWork | WakeWork | GroupWork
 
 
 class Writer:
@@ -61,7 +74,10 @@ class Writer:
         self.problem: str | None = None
         self.commits = 0
         self._queue: queue.SimpleQueue[Work] = queue.SimpleQueue()
+        self._soon: dict[asyncio.AbstractEventLoop, list[FeedbackWork]] = {}
         self._quiet: deque[Record] = deque()
+        self._company = 0  # callers that the last commit answered: they may come again soon
+        self._took = 0.0  # seconds of the last commit
         self._unsaved: list[Record] = []
         self._broken = False
         self._gate = threading.Lock()
@@ -76,6 +92,23 @@ class Writer:
             if self._stopping:
                 raise StoreUnavailable("the recommender is closed")
             self._queue.put(work)
+
+    def put_soon(self, work: FeedbackWork, loop: asyncio.AbstractEventLoop) -> None:
+        """Join the queue with all else that comes to an event loop at this time."""
+        group = self._soon.get(loop)
+        if group is None:
+            if self._stopping:
+                raise StoreUnavailable("the recommender is closed")
+            group = self._soon[loop] = []
+            loop.call_soon(self._hand_over, loop)
+        group.append(work)
+
+    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        works = self._soon.pop(loop)
+        try:
+            self.put(GroupWork(works))
+        except StoreUnavailable as error:
+            self._refuse(list(works), error)
 
     def put_quietly(self, record: Record) -> None:
         """Hand over a decision that nobody waits for, without waking the writer each time."""
@@ -115,18 +148,26 @@ class Writer:
     def _gather(self) -> tuple[list[Work], bool]:
         """Take what is queued; decisions that nobody waits for may wait for company."""
         works: list[Work] = []
-        until = self.upkeep.due
-        patient = True
+        until, hurried = self.upkeep.due, False
         try:
             while len(works) < MOST:
-                wait = until - time.monotonic() if patient else 0.0
+                wait = until - time.monotonic()
                 work = self._queue.get(timeout=wait) if wait > 0 else self._queue.get_nowait()
                 if isinstance(work, StopWork):
                     return works, True
-                if not works:
+                first = not works
+                if isinstance(work, GroupWork):
+                    works.extend(work.works)
+                else:
+                    works.append(work)
+                if not hurried and not isinstance(work, WakeWork):
+                    # Who was answered together comes again together: a moment for the others.
+                    hurried = True
+                    until = time.monotonic() + min(PATIENCE, COMPANY * self._took)
+                elif first:
                     until = time.monotonic() + LINGER
-                works.append(work)
-                patient = patient and work.ticket is None
+                if hurried and len(works) >= self._company:
+                    until = 0.0
         except queue.Empty:
             pass
         return works, False
@@ -181,8 +222,11 @@ class Writer:
             if self._broken:
                 raise StoreUnavailable(self.problem or "the store cannot be written")
             if plan.batch:
+                start = time.monotonic()
                 self.store.commit(plan.batch)
                 self.commits += 1
+                self._took = time.monotonic() - start
+                self._company = len(plan.tickets)
         except StoreError as error:
             self._failed(plan.records, error)
             self._reject(plan.tickets, error)

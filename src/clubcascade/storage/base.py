@@ -81,6 +81,9 @@ class Store(ABC):
     remote: bool = False
     """Whether a look-up crosses a network."""
 
+    starts: int
+    """How many times the store was opened, this time included; durable before it is told."""
+
     notes: list[str]
     """What was found and mended when the store was opened; empty if all was well."""
 

@@ -112,6 +112,7 @@ class PostgresStore(Store):
             ).fetchone()
             assert row is not None
             self.epoch, found = row
+            self.starts = int(self.epoch)
             if not 1 <= found <= FORMAT:
                 raise StoreDamaged(
                     f"the store must be of format 1 to {FORMAT}, got {found}; a newer clubcascade "

@@ -6,10 +6,12 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from clubcascade.errors import StoreDamaged
+from clubcascade.storage import starts
 from clubcascade.storage.base import DecisionRow, checksum, row_checksum
 from clubcascade.storage.folder_lock import FolderLock
 from clubcascade.storage.head_mark import HeadMark
@@ -34,7 +36,8 @@ def salvage(folder: str | os.PathLike[str]) -> list[str]:
         fresh = sqlite3.connect(home / DATABASE, isolation_level=None)
         fresh.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; {SCHEMA}")
         fresh.execute("BEGIN")
-        fresh.execute("INSERT INTO about VALUES ('format', '1')")
+        opened = starts.write(_starts(aside / DATABASE))
+        fresh.execute("INSERT INTO about VALUES ('format', '1'), ('starts', ?)", (opened,))
         fresh.executemany("INSERT INTO log VALUES (?, ?, ?)", log)
         fresh.executemany("INSERT OR IGNORE INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", decisions)
         fresh.execute("COMMIT")
@@ -75,6 +78,16 @@ def _move_aside(home: Path) -> Path:
         if (aside / name).exists():
             shutil.copyfile(aside / name, aside / f"evidence-{name}")
     return aside
+
+
+def _starts(path: Path) -> int:
+    """Return how often the damaged store was opened, or what nobody has used."""
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            row = connection.execute("SELECT value FROM about WHERE name='starts'").fetchone()
+        return starts.read(row[0])
+    except (sqlite3.Error, StoreDamaged, TypeError, AttributeError, ValueError):
+        return starts.unknown()
 
 
 def _rows(path: Path, table: str, after: int = 0) -> Iterator[tuple[Any, ...]]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clubcascade.errors import StoreDamaged, StoreError, StoreUnavailable
+from clubcascade.storage import starts
 from clubcascade.storage.base import (
     FORMAT,
     Batch,
@@ -38,6 +39,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS by_request ON decisions (request) WHERE reques
 CREATE INDEX IF NOT EXISTS waiting ON decisions (number) WHERE outcome IS NULL;
 """
 _DECISION = "SELECT number, at, request, payload, outcome, event, sum FROM decisions"
+_DECISION_OF = f"{_DECISION} WHERE number=?"
 
 
 class SqliteStore(Store):
@@ -70,6 +72,7 @@ class SqliteStore(Store):
                 self._open()
                 self._check_format()
                 self._check_mark()
+                self._count_start()
         except BaseException:
             self.close()
             raise
@@ -118,6 +121,15 @@ class SqliteStore(Store):
                 f"the database was damaged or replaced by an older one"
             )
         self._mark.write(last)
+
+    def _count_start(self) -> None:
+        assert self._write is not None
+        row = self._write.execute("SELECT value FROM about WHERE name='starts'").fetchone()
+        used = self.last_event() > 0
+        self.starts = starts.following(None if row is None else row[0], used=used)
+        self._write.execute(
+            "INSERT OR REPLACE INTO about VALUES ('starts', ?)", (starts.write(self.starts),)
+        )
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -192,8 +204,14 @@ class SqliteStore(Store):
 
     def decision(self, number: int) -> DecisionRow | None:
         """Return the decision of that number."""
-        with self._reader() as read:
-            found = read.execute(f"{_DECISION} WHERE number=?", (number,)).fetchone()
+        with self._reading:
+            if self._read is None:
+                raise StoreUnavailable("the store is closed")
+            try:
+                found = self._read.execute(_DECISION_OF, (number,)).fetchone()
+            except Exception:  # said in our words; not worth a context on every look
+                with problems("read the store"):
+                    raise
         return None if found is None else checked(found)
 
     def by_request(self, request: str) -> DecisionRow | None:
