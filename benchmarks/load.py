@@ -26,6 +26,8 @@ from clubcascade.service import Recommender
 from clubcascade.storage import Batch, open_store
 
 D, CANDIDATES, K, USERS = 20, 50, 4, 1_000
+WARM_UP = 4
+"""Seconds of load before anything is measured."""
 
 ECHO = """
 import msgspec, uvicorn, sys
@@ -162,6 +164,7 @@ def main() -> None:
     echo = serve("-c", ECHO, str(options.port))
     try:
         wait_for(url)
+        wrk(f"{url}/v1/x/recommend", by_id, 64, WARM_UP, echo)
         for name, bodies in (("by id", by_id), ("with features", whole), ("user only", catalog)):
             seen = wrk(f"{url}/v1/x/recommend", bodies, 64, options.seconds, echo)
             rows.append((f"echo of that request, {name}", seen))
@@ -172,6 +175,7 @@ def main() -> None:
     service = serve(*base, "--port", str(options.port))
     try:
         wait_for(f"{url}/readyz")
+        wrk(f"{url}/v1/default/recommend", by_id, 64, WARM_UP, service)
         for name, bodies in (("by id", by_id), ("with features", whole), ("user only", catalog)):
             seen = wrk(f"{url}/v1/default/recommend", bodies, 64, options.seconds, service)
             rows.append((f"recommend, {name}", seen))
