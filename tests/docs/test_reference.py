@@ -109,13 +109,7 @@ def test_every_public_name_is_in_the_reference(name):
 
 
 def test_theory_is_in_the_table():
-    own = [
-        name
-        for name, value in vars(theory).items()
-        if inspect.isfunction(value)
-        and not name.startswith("_")
-        and value.__module__ == "clubcascade.theory"
-    ]
+    own = [name for name in theory.__all__ if inspect.isfunction(getattr(theory, name))]
     missing = [name for name in own if f"`clubcascade.theory.{name}`" not in TABLE]
     assert not missing
 
