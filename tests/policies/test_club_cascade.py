@@ -489,3 +489,23 @@ def test_a_file_of_the_first_version_still_loads():
     other.load_state(state)
     assert other.alpha == 0.7
     assert same(other.state() | {"updates": policy.state()["updates"]}, policy.state())
+
+
+def test_small_worlds_work():
+    for d, items in ((1, [[1.0]]), (1, [[0.0]]), (2, np.zeros((3, 2))), (2, [[0.6, 0.8]] * 4)):
+        policy = cc.ClubCascade(n_features=d, alpha=0.1)
+        for click in (0, None, 0):
+            ranking = policy.recommend("only", items, k=1)
+            policy.update("only", np.asarray(items)[ranking], click)
+        assert policy.clusters() == [{"only"}]
+        assert np.isfinite(policy.scores("only", items)).all()
+
+
+def test_questions_about_strangers():
+    policy = cc.ClubCascade(n_features=2)
+    with pytest.raises(cc.errors.UnknownUser, match="'nobody'"):
+        policy.statistics("nobody")
+    with pytest.raises(cc.errors.UnknownUser):
+        policy.user_weights("nobody")
+    assert policy.scores("nobody", np.eye(2)).shape == (2,)
+    assert policy.clusters() == []

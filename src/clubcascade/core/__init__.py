@@ -1,0 +1,24 @@
+"""The words of the problem: feedback, catalogue, policy, environment. NumPy only."""
+
+from clubcascade.core.arrays import Floats, Ints, Words
+from clubcascade.core.catalog import Catalog, Items, Shown, Slate, check_slate, shown_rows
+from clubcascade.core.environment import Environment
+from clubcascade.core.feedback import Feedback, observed, observed_many
+from clubcascade.core.policy import Policy
+
+__all__ = [
+    "Catalog",
+    "Environment",
+    "Feedback",
+    "Floats",
+    "Ints",
+    "Items",
+    "Policy",
+    "Shown",
+    "Slate",
+    "Words",
+    "check_slate",
+    "observed",
+    "observed_many",
+    "shown_rows",
+]

@@ -1,0 +1,10 @@
+"""Names for the kinds of arrays that go around."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+Words = npt.NDArray[np.uint64]

@@ -1,0 +1,185 @@
+"""A fixed set of items, and the lists that are shown of it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade import validation
+from clubcascade.core.arrays import Floats, Ints
+from clubcascade.errors import InvalidArgument, InvalidItems
+
+
+class Catalog:
+    """A fixed set of items. Scoring a catalogue is many times faster than scoring loose items.
+
+    Parameters
+    ----------
+    items
+        One row of features per item, of Euclidean norm at most 1. The catalogue keeps a copy.
+    ids
+        One distinct, hashable name per item; by default the row numbers.
+
+    Examples
+    --------
+    >>> catalog = Catalog([[1.0, 0.0], [0.6, 0.8]], ids=["tea", "milk"])
+    >>> len(catalog), catalog.ids[1], catalog.index("milk")
+    (2, 'milk', 1)
+    >>> np.asarray(catalog[[1]])
+    array([[0.6, 0.8]])
+    """
+
+    def __init__(self, items: npt.ArrayLike, ids: Sequence[Hashable] | None = None) -> None:
+        rows = np.array(validation.feature_rows("items", items))
+        self._set(rows, range(len(rows)) if ids is None else list(ids))
+
+    def _set(self, rows: Floats, ids: Sequence[Hashable]) -> None:
+        if len(ids) != len(rows):
+            raise InvalidArgument(f"ids must name {len(rows)} items, got {len(ids)} names")
+        self._rows = rows
+        self.ids = ids
+        self._index = {name: row for row, name in enumerate(ids)}
+        if len(self._index) != len(rows):
+            raise InvalidArgument("ids must be distinct, got a name twice")
+        self._every = np.arange(len(rows))
+        self.origin: tuple[weakref.ref[Catalog], Ints] | None = None
+
+    def _derive(self, rows: Floats, ids: Sequence[Hashable], origin: Ints) -> Catalog:
+        """Make a catalogue of which row i was row ``origin[i]`` here, or is new (-1)."""
+        other = Catalog.__new__(Catalog)
+        other._set(rows, ids)
+        other.origin = (weakref.ref(self), origin)
+        return other
+
+    def replace(self, rows: npt.ArrayLike, items: npt.ArrayLike) -> Catalog:
+        """Return a catalogue with other features at ``rows``; scores of the rest are kept.
+
+        >>> Catalog(np.eye(2)).replace([1], [[0.6, 0.8]]).features[1]
+        array([0.6, 0.8])
+        """
+        chosen = self[rows].rows
+        features = validation.feature_rows("items", items, self.n_features)
+        if len(features) != len(chosen):
+            raise InvalidItems(f"items must be {len(chosen)} rows, one each, got {len(features)}")
+        table, origin = self._rows.copy(), self._every.copy()
+        table[chosen], origin[chosen] = features, -1
+        return self._derive(table, self.ids, origin)
+
+    def add(self, items: npt.ArrayLike, ids: Sequence[Hashable] | None = None) -> Catalog:
+        """Return a catalogue with more items at its end; scores of the rest are kept.
+
+        >>> len(Catalog(np.eye(2)).add([[0.6, 0.8]]))
+        3
+        """
+        features = validation.feature_rows("items", items, self.n_features)
+        n = len(self)
+        if ids is None and not isinstance(self.ids, range):
+            raise InvalidArgument(
+                "ids must name the new items, as the old ones have names, got None"
+            )
+        names: Sequence[Hashable] = range(n + len(features)) if ids is None else [*self.ids, *ids]
+        origin = np.concatenate([self._every, np.full(len(features), -1)])
+        return self._derive(np.concatenate([self._rows, features]), names, origin)
+
+    def remove(self, rows: npt.ArrayLike) -> Catalog:
+        """Return a catalogue without ``rows``, its ids kept; scores of the rest are kept.
+
+        >>> Catalog(np.eye(3), ids="abc").remove([1]).ids
+        ['a', 'c']
+        """
+        kept = np.delete(self._every, self[rows].rows)
+        if kept.size == 0:
+            raise InvalidItems("rows must leave at least one item, got all of them")
+        names = [self.ids[row] for row in kept.tolist()]
+        return self._derive(self._rows[kept], names, kept)
+
+    @property
+    def features(self) -> Floats:
+        """One row of features per item; read-only."""
+        view = self._rows.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of an item."""
+        return int(self._rows.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, rows: Any) -> Slate:
+        """Give the shown list of these rows, ready for ``update``."""
+        try:
+            picked = self._every[rows]
+            return Slate(self, picked if picked.ndim else picked.reshape(1))
+        except IndexError:
+            raise InvalidItems(
+                f"rows must be whole numbers in [0, {len(self) - 1}], got {rows!r}"
+            ) from None
+
+    def index(self, name: Hashable) -> int:
+        """Return the row of the item of that id."""
+        try:
+            return self._index[name]
+        except KeyError:
+            raise InvalidArgument(f"no item of the catalogue has id {name!r}") from None
+
+    def __repr__(self) -> str:
+        return f"Catalog({len(self)} items, {self.n_features} features)"
+
+
+class Slate:
+    """A list of items of one catalogue, as it was shown. Made by ``catalog[ranking]``.
+
+    With a matrix of rows, one list per row of it, as ``update_many`` takes them.
+    """
+
+    __slots__ = ("catalog", "rows")
+
+    def __init__(self, catalog: Catalog, rows: Ints) -> None:
+        self.catalog = catalog
+        self.rows = rows
+
+    @property
+    def features(self) -> Floats:
+        """The items' features, one row per position."""
+        chosen: Floats = self.catalog.features[self.rows]
+        return chosen
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return self.features.astype(dtype or np.float64, copy=False)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Slate({self.rows.tolist()} of {self.catalog!r})"
+
+
+Items = npt.ArrayLike | Catalog
+Shown = npt.ArrayLike | Slate
+
+
+def check_slate(shown: Slate, n_features: int | None, lists: int) -> None:
+    """Raise unless the slate is one list (1) or many (2) of a fitting catalogue, none empty."""
+    if n_features not in (None, shown.catalog.n_features):
+        raise InvalidItems(
+            f"shown must come from a catalogue of {n_features} features, "
+            f"got {shown.catalog.n_features}"
+        )
+    if shown.rows.ndim != lists or shown.rows.size == 0:
+        wanted = "one list of at least one item" if lists == 1 else "lists x items, none empty"
+        raise InvalidItems(f"shown must be {wanted}, got shape {shown.rows.shape}")
+
+
+def shown_rows(shown: Shown, n_features: int | None) -> Floats:
+    """Read the ``shown`` argument of ``update`` as a matrix of features."""
+    if isinstance(shown, Slate):
+        check_slate(shown, n_features, lists=1)
+        return shown.features
+    return validation.feature_rows("shown", shown, n_features)
