@@ -26,7 +26,15 @@ _ALWAYS = (
     "theory",
 )
 """Modules that every run goes through."""
-_ALWAYS_ALONE = ("experiment.named", "experiment.running", "simulation")
+_ALWAYS_ALONE = (
+    "experiment.named",
+    "experiment.running",
+    "simulation",
+    "simulation.agreement",
+    "simulation.rounds",
+    "simulation.run",
+    "simulation.trace",
+)
 """The same, but these import policies and data sets of others: what they import is not followed."""
 
 

@@ -11,43 +11,9 @@ import clubcascade as cc
 from clubcascade.checks._play import same
 from clubcascade.kernels import luck
 from clubcascade.policies import POLICIES
-from clubcascade.simulation import adjusted_rand_index
 from tests.reference import dcm
 from tests.reference.club_cascade import ClubCascade as Literal
-
-SIZES = {"n_users": 7, "n_clusters": 2, "n_items": 40, "n_features": 3, "seed": 5}
-WORLDS = {
-    "fixed": {},
-    "fresh": {"items": "fresh"},
-    "dcm": {"click": cc.click.DCM([0.8, 0.3])},
-    "weighted": {"arrivals": [5, 1, 1, 1, 0, 1, 1]},
-    "discounted": {"click": cc.click.DCM([0.9, 0.6], discounts=[1.0, 0.8, 0.5])},
-}
-
-
-class Foreign(cc.Policy):
-    """A policy of somebody else's: only the public methods, so simulate cannot compile it."""
-
-    def __init__(self, inner):
-        self.inner = inner
-        self.n_features = inner.n_features
-        self.clusters = inner.clusters
-
-    def recommend(self, user, items, k):
-        return self.inner.recommend(user, items, k)
-
-    def update(self, user, shown, click):
-        self.inner.update(user, shown, click)
-
-    def state(self):
-        return self.inner.state()
-
-    def load_state(self, state):
-        self.inner.load_state(state)
-
-    @classmethod
-    def examples(cls):
-        yield from ()
+from tests.simulation.worlds import SIZES, WORLDS, Foreign
 
 
 def cases():
@@ -118,55 +84,6 @@ print(digest.hexdigest())
         for seed in ("1", "2")
     }
     assert len(digests) == 1
-
-
-def test_trace_has_the_recorded_rounds():
-    env = cc.environments.Synthetic(**SIZES)
-    every = cc.simulate(cc.C3UCB(n_features=3), env, rounds=100, k=2, seed=1)
-    tenth = cc.simulate(cc.C3UCB(n_features=3), env, rounds=100, k=2, seed=1, every=10)
-    np.testing.assert_array_equal(tenth.round, np.arange(10, 101, 10))
-    np.testing.assert_array_equal(tenth.regret, every.regret[9::10])
-    table = tenth.to_pandas()
-    assert list(table) == ["round", "reward", "regret", "n_clusters", "rand_index"]
-    assert len(table) == 10
-
-
-def test_progress_is_told():
-    env = cc.environments.Synthetic(**SIZES)
-    told = []
-    cc.simulate(cc.Random(), env, rounds=250, k=2, seed=1, progress=told.append)
-    assert told[-1] == 250
-    assert told == sorted(told)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"rounds": 0}, "rounds"),
-        ({"k": 0}, "k must"),
-        ({"k": 41}, "k must be at most"),
-        ({"seed": -1}, "seed"),
-        ({"every": 0}, "every"),
-        ({"every": 1000}, "every"),
-    ],
-)
-def test_bad_calls_say_what_is_wrong(changes, words):
-    env = cc.environments.Synthetic(**SIZES)
-    call = {"rounds": 10, "k": 2, "seed": 1} | changes
-    with pytest.raises(cc.errors.InvalidArgument, match=words):
-        cc.simulate(cc.Random(), env, **call)
-
-
-def test_wrong_number_of_features_is_an_error_before_anything_runs():
-    env = cc.environments.Synthetic(**SIZES)
-    with pytest.raises(cc.errors.InvalidItems, match="features"):
-        cc.simulate(cc.C3UCB(n_features=5), env, rounds=10, k=2, seed=1)
-
-
-def test_counting_policies_refuse_fresh_items():
-    env = cc.environments.Synthetic(**SIZES, items="fresh")
-    with pytest.raises(cc.errors.InvalidItems, match="Catalog"):
-        cc.simulate(cc.CascadeUCB1(), env, rounds=10, k=2, seed=1)
 
 
 def test_oracle_has_no_regret():
@@ -264,51 +181,3 @@ def test_one_cluster_is_learned_and_several_are_not_one():
     known = cc.KnownClusters(n_features=10, partition=env.partition)
     _, flat = regret(known, env)
     assert flat < 100
-
-
-def test_rand_index_agrees_with_pair_counting():
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        n = int(rng.integers(2, 12))
-        ours, true = rng.integers(0, 4, n), rng.integers(0, 3, n)
-        both = sum(
-            1 for i in range(n) for j in range(i) if ours[i] == ours[j] and true[i] == true[j]
-        )
-        left = sum(1 for i in range(n) for j in range(i) if ours[i] == ours[j])
-        right = sum(1 for i in range(n) for j in range(i) if true[i] == true[j])
-        expected = left * right / (n * (n - 1) / 2)
-        most = (left + right) / 2
-        wanted = 1.0 if most == expected else (both - expected) / (most - expected)
-        assert adjusted_rand_index(ours, true) == pytest.approx(wanted)
-
-
-@pytest.mark.parametrize("every", [1, 7, 30, 99, 100])
-@pytest.mark.parametrize("wrap", [lambda policy: policy, Foreign], ids=["compiled", "public"])
-def test_the_last_round_is_recorded_whatever_the_rhythm(every, wrap):
-    env = cc.environments.Synthetic(**SIZES)
-    whole = cc.simulate(cc.ClubCascade(n_features=3, alpha=0.3), env, rounds=100, k=2, seed=1)
-    policy = wrap(cc.ClubCascade(n_features=3, alpha=0.3))
-    some = cc.simulate(policy, env, rounds=100, k=2, seed=1, every=every)
-    assert some.round.tolist() == sorted({*range(every, 101, every), 100})
-    for name in ("reward", "n_clusters", "rand_index"):
-        np.testing.assert_array_equal(getattr(some, name), getattr(whole, name)[some.round - 1])
-    np.testing.assert_allclose(some.regret, whole.regret[some.round - 1], rtol=1e-12)
-
-
-def test_the_rand_index_is_measured_at_recorded_rounds():
-    env = cc.environments.Synthetic(**SIZES)
-    policy = cc.ClubCascade(n_features=3, alpha=0.3)
-    whole = cc.simulate(policy.fresh(), env, rounds=1000, k=2, seed=1)
-    some = cc.simulate(policy.fresh(), env, rounds=1000, k=2, seed=1, every=3)
-    measured = ~np.isnan(some.rand_index)
-    assert some.round[measured].tolist() == [*range(12, 1000, 12), 1000]
-    both = measured & ~np.isnan(whole.rand_index[some.round - 1])
-    assert both.sum() >= 5
-    np.testing.assert_array_equal(some.rand_index[both], whole.rand_index[some.round[both] - 1])
-
-
-def test_without_a_policy_it_is_cohort_cascade():
-    env = cc.environments.Synthetic(n_users=4, n_clusters=2, n_items=30, n_features=6, seed=1)
-    default = cc.simulate(None, env, rounds=50, k=3, seed=5)
-    named = cc.simulate(cc.CohortCascade(n_features=6, seed=5), env, rounds=50, k=3, seed=5)
-    assert default.regret.tolist() == named.regret.tolist()

@@ -1,0 +1,76 @@
+"""Let a policy serve an environment's users, round after round."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from clubcascade import validation
+from clubcascade.core import Environment, Policy
+from clubcascade.policies.cohort_cascade import CohortCascade
+from clubcascade.simulation.run import Run
+from clubcascade.simulation.trace import Trace
+
+MOST_ENTRIES = 1_000_000
+"""Entries of a trace when ``every`` is left out: memory stays bounded in long runs."""
+
+
+def simulate(
+    policy: Policy | None,
+    env: Environment,
+    rounds: int,
+    k: int,
+    seed: int,
+    *,
+    every: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Trace:
+    """Let ``policy`` serve ``rounds`` users of ``env`` lists of ``k`` items; the policy learns.
+
+    One seed gives every policy the same arrivals and the same luck. Policies of the package run
+    compiled on the package's environments; any other :class:`Policy` or :class:`Environment`
+    works through its public methods, with the same result. A policy that asks for users
+    (``ask`` of :class:`clubcascade.ClubCascade`) chooses from all of the environment's.
+
+    Parameters
+    ----------
+    policy
+        Who ranks; None for a new :class:`clubcascade.CohortCascade`.
+    env
+        For whom.
+    rounds, k
+        How many lists, of which length.
+    seed
+        Seed of arrivals and clicks; the environment is reset to it.
+    every
+        Record every n-th round and the last; by default every round, or fewer beyond a million.
+    progress
+        Called now and then with the number of rounds done.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import clubcascade as cc
+    >>> env = cc.environments.Synthetic(
+    ...     n_users=4, n_clusters=2, n_items=30, n_features=6, seed=1
+    ... )
+    >>> trace = cc.simulate(cc.Random(seed=1), env, rounds=100, k=3, seed=5)
+    >>> int(trace.round[-1]), bool((np.diff(trace.regret) >= 0).all())
+    (100, True)
+    >>> better = cc.simulate(None, env, rounds=100, k=3, seed=5)
+    >>> bool(better.regret[-1] < trace.regret[-1])
+    True
+    """
+    rounds = validation.whole("rounds", rounds, low=1)
+    if every is None:
+        every = math.ceil(rounds / MOST_ENTRIES)
+    every = validation.whole("every", every, low=1, high=rounds)
+    k = validation.list_length(k, getattr(env, "n_items", k))
+    env.reset(validation.whole("seed", seed, low=0))
+    if policy is None:
+        policy = CohortCascade(n_features=env.n_features, seed=seed)
+    run = Run(policy, env, rounds, k, every)
+    started = time.perf_counter()
+    run.play(progress)
+    return run.trace(time.perf_counter() - started)
