@@ -32,6 +32,38 @@ def test_bad_calls_say_what_is_wrong(changes, words):
         cc.simulate(cc.Random(), env, **call)
 
 
+@pytest.mark.parametrize(
+    ("env", "got"),
+    [
+        (None, "got None, which lacks n_users"),
+        (cc.Random(), r"got Random\(.*\), which lacks n_users, reset, next_user"),
+        (cc.environments.Synthetic, "got <class '.*Synthetic'>"),
+        (cc.Catalog([[1.0]]), r"got Catalog\(1 items, 1 features\), which lacks n_users, reset"),
+    ],
+    ids=["nothing", "a policy", "a class", "a catalogue"],
+)
+@pytest.mark.parametrize("policy", [cc.Random(), None], ids=["policy", "default"])
+def test_what_is_no_environment_is_named(policy, env, got):
+    asked = "n_users, n_features, reset, next_user, respond, regret"
+    with pytest.raises(
+        cc.errors.InvalidArgument, match=f"env must be an environment, .* with {asked}; {got}"
+    ):
+        cc.simulate(policy, env, rounds=10, k=2, seed=1)
+
+
+def test_only_what_is_asked_of_an_environment_makes_one():
+    class Plain:
+        """A world of somebody else's: nothing but what the protocol names."""
+
+        def __init__(self, inner):
+            self.n_users, self.n_features = inner.n_users, inner.n_features
+            self.reset, self.next_user = inner.reset, inner.next_user
+            self.respond, self.regret = inner.respond, inner.regret
+
+    env = cc.environments.Synthetic(**SIZES)
+    assert len(cc.simulate(cc.Random(), Plain(env), rounds=10, k=2, seed=1).round) == 10
+
+
 def test_wrong_number_of_features_is_an_error_before_anything_runs():
     env = cc.environments.Synthetic(**SIZES)
     with pytest.raises(cc.errors.InvalidItems, match="features"):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from clubcascade import validation
 from clubcascade.core import Environment, Policy
+from clubcascade.errors import InvalidArgument
 from clubcascade.policies.cohort_cascade import CohortCascade
 from clubcascade.simulation.run import Run
 from clubcascade.simulation.trace import Trace
@@ -62,6 +63,7 @@ def simulate(
     >>> bool(better.regret[-1] < trace.regret[-1])
     True
     """
+    _check_environment(env)
     rounds = validation.whole("rounds", rounds, low=1)
     if every is None:
         every = math.ceil(rounds / MOST_ENTRIES)
@@ -74,3 +76,16 @@ def simulate(
     started = time.perf_counter()
     run.play(progress)
     return run.trace(time.perf_counter() - started)
+
+
+def _check_environment(env: object) -> None:
+    """Raise unless ``env`` has all that an environment is asked for."""
+    calls = (name for name in vars(Environment) if not name.startswith("_"))
+    asked = [*Environment.__annotations__, *calls]
+    missing = [name for name in asked if not hasattr(env, name)]
+    if isinstance(env, type) or missing:
+        lacks = f", which lacks {', '.join(missing)}" if missing else ""
+        raise InvalidArgument(
+            f"env must be an environment, such as clubcascade.environments.Synthetic(...), with "
+            f"{', '.join(asked)}; got {env!r}{lacks}"
+        )
