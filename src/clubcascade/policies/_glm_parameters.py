@@ -7,6 +7,7 @@ from typing import Literal
 from clubcascade import theory, validation
 from clubcascade.errors import InvalidArgument
 from clubcascade.links import Link
+from clubcascade.policies._club_parameters import refuse_both
 
 Solver = Literal["exact", "online"]
 LEAST_PENALTY = 1e-6
@@ -35,10 +36,7 @@ def read_beta(
     item_eigenvalue: float | None,
 ) -> float:
     """Read the ``beta`` argument: given, of Theorem 4, or 1 over the largest slope."""
-    if beta is not None and horizon is not None:
-        raise InvalidArgument(
-            f"beta must be left out when horizon names the theorem's, got {beta!r}"
-        )
+    refuse_both("beta", beta, "horizon", horizon)
     if beta is not None:
         return validation.number("beta", beta, low=0)
     if horizon is None:

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from clubcascade import theory, validation
+from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.errors import InvalidArgument
-from clubcascade.graph import Complete, ErdosRenyi, Start, UserGraph
+from clubcascade.graph import UserGraph
 from clubcascade.kernels import club as kernels
 from clubcascade.kernels import linear
 from clubcascade.policies._arrays import aligned_zeros
+from clubcascade.policies._club_parameters import (
+    Variant,
+    read_alpha,
+    read_beta,
+    read_edge_probability,
+    read_explore,
+)
 from clubcascade.policies._exploration import SpannerExploration, put_first
+from clubcascade.policies._graph_policy import GraphPolicy
 from clubcascade.policies._models import Models
 from clubcascade.policies._relaxation import Schedule, as_array, read_schedule
-from clubcascade.policies._ridge_policy import RidgePolicy
 from clubcascade.policies._seeds import key_of
 from clubcascade.policies._user_statistics import OWN_INVERSES, UserStatistics
 
 
-class ClubCascade(RidgePolicy):
+class ClubCascade(GraphPolicy):
     """CLUB-cascade: users start in one graph, and edges between unlike users fall away.
 
     Every connected component of the graph is served by one linear model. After each round the
@@ -128,9 +134,7 @@ class ClubCascade(RidgePolicy):
         self.start: Literal["complete", "random"] = validation.choice(
             "start", start, ("complete", "random")
         )
-        self.variant: Literal["paper", "code2017"] = validation.choice(
-            "variant", variant, ("paper", "code2017")
-        )
+        self.variant: Variant = validation.choice("variant", variant, ("paper", "code2017"))
         self.seed = validation.whole("seed", seed, low=0)
         self.delta = validation.number("delta", delta, low=0, open_low=True, high=1)
         self.horizon, self.n_clusters = horizon, n_clusters
@@ -149,13 +153,15 @@ class ClubCascade(RidgePolicy):
         self.discounts = validation.discounts("discounts", discounts)
         code2017 = float(self.variant == "code2017")
         self._constants = np.array([first_alpha, self.beta, code2017, *(self.discounts or ())])
-        self.explore: Literal["ucb", "spanner"] = self._read_explore(explore)
+        self.explore = read_explore(explore, self.variant)
         self.spanner_share = validation.number(
             "spanner_share", spanner_share, low=0, open_low=True, high=1
         )
         self._exploration = SpannerExploration(self.reg, self.spanner_share)
         self.ask = validation.whole("ask", ask, low=0)
-        self.edge_probability = self._read_probability(edge_probability, len(known))
+        self.edge_probability = read_edge_probability(
+            edge_probability, self.start, len(known), n_clusters, smallest_share, self.delta
+        )
         self._numbers = {user: number for number, user in enumerate(known)}
         if len(self._numbers) != len(known):
             raise InvalidArgument(
@@ -173,65 +179,10 @@ class ClubCascade(RidgePolicy):
         return super().params | self._given
 
     def _read_alpha(self, alpha: float | None) -> float:
-        if alpha is not None and self.item_eigenvalue is not None:
-            raise InvalidArgument(
-                f"alpha must be left out when item_eigenvalue names the theorem's, got {alpha!r}"
-            )
-        if alpha is not None:
-            return validation.number("alpha", alpha, low=0, infinite=True)
-        if self.item_eigenvalue is not None:
-            return theory.alpha(self.n_features, self.item_eigenvalue)
-        return 8.0 * math.sqrt(self.n_features) if self.variant == "code2017" else 2.0
-
-    def _read_explore(self, explore: Any) -> Any:
-        validation.choice("explore", explore, ("ucb", "spanner"))
-        if explore == "spanner" and self.variant == "code2017":
-            raise InvalidArgument(
-                'explore must be "ucb" for the 2017 variant, whose items have a bias, got "spanner"'
-            )
-        return explore
+        return read_alpha(alpha, self.n_features, self.item_eigenvalue, self.variant)
 
     def _read_beta(self, beta: float | None) -> float:
-        if beta is not None and self.horizon is not None:
-            raise InvalidArgument(
-                f"beta must be left out when horizon names the theorem's, got {beta!r}"
-            )
-        if beta is not None:
-            return validation.number("beta", beta, low=0)
-        if self.horizon is None:
-            return 1.0
-        if self.n_clusters is None:
-            raise InvalidArgument("n_clusters must be named with horizon, got None")
-        return theory.beta(self.n_features, self.horizon, self.n_clusters, self.reg)
-
-    def _read_probability(self, p: float | None, n_users: int) -> float | None:
-        share = self.smallest_share
-        if self.start == "complete":
-            for name, value in (("edge_probability", p), ("smallest_share", share)):
-                if value is not None:
-                    raise InvalidArgument(
-                        f"{name} must be left out of a complete start, got {value!r}; use "
-                        f'start="random"'
-                    )
-            return None
-        if p is not None and share is not None:
-            raise InvalidArgument(
-                f"smallest_share must be left out when edge_probability is given, got {share!r}"
-            )
-        if p is not None:
-            return validation.number("edge_probability", p, low=0, high=1)
-        if self.n_clusters is None or share is None or n_users == 0:
-            raise InvalidArgument(
-                "edge_probability must be in [0, 1] for a random start, or users, n_clusters and "
-                f"smallest_share must be named to take it from the paper, got {n_users} users, "
-                f"n_clusters {self.n_clusters!r} and smallest_share {share!r}"
-            )
-        return theory.edge_probability(n_users, self.n_clusters, share, self.delta)
-
-    def _start(self) -> Start:
-        if self.edge_probability is None:
-            return Complete()
-        return ErdosRenyi(self.edge_probability, int(key_of(self.seed, "graph")[0]))
+        return read_beta(beta, self.n_features, self.horizon, self.n_clusters, self.reg)
 
     # -- arrays --------------------------------------------------------------------------------
 
@@ -283,20 +234,10 @@ class ClubCascade(RidgePolicy):
         self._numbers[user] = number
         return number
 
-    def _model_of(self, user: Hashable) -> tuple[Models, int]:
-        labels = self._graph.arrays["label"]
-        number = self._numbers.get(user, -1)
-        if number >= 0:
-            return self._models, int(labels[number])
-        found = np.unique(labels[self._graph.links_of_newcomer()])
-        if len(found) == 1:
-            return self._models, int(found[0])
-        guest = Models(self._inner, self.reg, capacity=1)
-        guest.clear(0)
+    def _pool(self, labels: Ints, guest: Models) -> None:
         for name in ("gram", "moment", "count"):
-            guest.arrays[name][0] = self._models.arrays[name][found].sum(axis=0)
+            guest.arrays[name][0] = self._models.arrays[name][labels].sum(axis=0)
         guest.renew(0)
-        return guest, 0
 
     def _rank_stranger(
         self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
@@ -309,84 +250,7 @@ class ClubCascade(RidgePolicy):
         every = np.arange(len(loose))
         kernels.rank_shaken(self.compiled, models.struct, g, loose, every, rows, scores)
 
-    # -- gap relaxation ------------------------------------------------------------------------
-
-    @property
-    def alpha(self) -> float:
-        """The edge-deletion constant that is in force now."""
-        return float(self._constants[0])
-
-    def relax(self, *, alpha: float) -> None:
-        """Make the edge-deletion constant smaller, from the next update on, without a restart.
-
-        Nothing is deleted at once: line 10 tests the edges of the user who is served, so an edge
-        that fails the stricter test goes when one of its two users is served next. A schedule goes
-        on, as far as its steps are smaller still.
-
-        Parameters
-        ----------
-        alpha
-            The new constant, at most the one in force: what was deleted does not come back.
-
-        Examples
-        --------
-        >>> policy = ClubCascade(n_features=2, alpha=2.0)
-        >>> policy.relax(alpha=1.5)
-        >>> policy.alpha
-        1.5
-        """
-        smaller = validation.number("alpha", alpha, low=0, infinite=True)
-        with self._lock:
-            if smaller > self._constants[0]:
-                raise InvalidArgument(
-                    f"alpha must be at most the one in force, {self._constants[0]:g}, "
-                    f"got {alpha!r}: an edge that is gone does not come back"
-                )
-            self._constants[0] = smaller
-
-    # -- whom to serve -------------------------------------------------------------------------
-
-    @property
-    def asks(self) -> bool:
-        """Tell whether the policy wants to choose whom to serve next."""
-        return self.ask > 0 and bool(self._tally[3] < self.ask)
-
-    def choose_user(self, candidates: Iterable[Hashable]) -> Hashable:
-        """Return the candidate of whom least is known, of those who are not alone already.
-
-        That is whoever has the fewest samples, users who have not come yet first of all; ties go
-        to the earlier candidate. A user without neighbours has no edge left to be tested: it is
-        chosen only among its like.
-
-        Parameters
-        ----------
-        candidates
-            Users to choose from, known or not.
-
-        Examples
-        --------
-        >>> policy = ClubCascade(n_features=1, users=["alice", "bob", "carol"])
-        >>> policy.update("alice", [[1.0]], None)
-        >>> policy.choose_user(["alice", "carol", "bob"])
-        'carol'
-        """
-        if not isinstance(candidates, Iterable):
-            raise InvalidArgument(f"candidates must be users, got {candidates!r}")
-        choice = list(candidates)
-        if not choice:
-            raise InvalidArgument("candidates must name at least one user, got none")
-        numbers = np.array([self.number(user) for user in choice])
-        with self._lock:
-            met = numbers >= 0
-            alone = np.zeros(len(numbers), bool)
-            alone[met] = self._graph.arrays["degree"][numbers[met]] == 0
-            counts = np.zeros(len(numbers), np.int64)
-            counts[met] = self._counts(numbers[met])
-            counts[alone] += 1 + counts.max()
-            return choice[int(np.argmin(counts))]
-
     def _counts(self, numbers: Ints) -> Ints:
-        """Return how many samples there are of each of these users."""
         rows = self._own.arrays["row"][numbers]
         return np.where(rows >= 0, self._own.arrays["count"][rows], 0)
 
@@ -395,10 +259,6 @@ class ClubCascade(RidgePolicy):
     @property
     def _rule(self) -> Floats:
         return np.array([self.beta, 0.0, 1.0])
-
-    def labels(self) -> Ints:
-        """Return the component of each user, in the order of their numbers."""
-        return self._graph.labels()
 
     def _rank(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
         super()._rank(user, items, rows, scores)
@@ -452,11 +312,6 @@ class ClubCascade(RidgePolicy):
             return np.zeros((self._inner, self._inner)), np.zeros(self._inner), 0
         return np.array(own["gram"][row]), np.array(own["moment"][row]), int(own["count"][row])
 
-    @property
-    def graph(self) -> ClubGraph:
-        """The graph over the users, by their ids; a look, not a handle."""
-        return ClubGraph(self._graph, self.users)
-
     def state(self) -> dict[str, Any]:
         """Return all that was learned: arrays (copies) and plain values."""
         with self._lock:
@@ -474,21 +329,12 @@ class ClubCascade(RidgePolicy):
             }
 
     def _take(self, state: dict[str, Any]) -> None:
-        parts = {
-            name.removeprefix("graph_"): value
-            for name, value in state.items()
-            if name.startswith("graph_")
-        }
-        users = list(state["users"])
-        if len(users) != len(parts["label"]):
-            raise ValueError("users and graph differ in length")
-        self._allocate(UserGraph.from_state(self._start(), parts))
+        self._take_users(state)
         self._models.load_state(state)
         self._tally[:2], self._tally[2:3] = state["tally"], state["draws"]
         if "updates" in state:  # files of 0.1.0 have neither
             self._tally[3:], self._constants[:1] = state["updates"], state["alpha"]
         self._own.load_state(state, used=int(self._tally[0]))
-        self._numbers = {user: number for number, user in enumerate(users)}
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -503,19 +349,3 @@ class ClubCascade(RidgePolicy):
             n_features=3, alpha=1.0, alpha_schedule=[(8, 0.6), (20, 0.3)], discounts=(1, 0.8, 0.5)
         )
         yield cls(n_features=3, users=range(6), alpha=0.5, explore="spanner", spanner_share=0.5)
-
-
-class ClubGraph:
-    """The users' graph in the users' own ids."""
-
-    def __init__(self, graph: UserGraph, users: list[Hashable]) -> None:
-        self._graph = graph
-        self._users = users
-
-    def edges(self) -> list[tuple[Hashable, Hashable]]:
-        """Return every edge once."""
-        return [(self._users[i], self._users[other]) for i, other in self._graph.edges()]
-
-    def links_of_newcomer(self) -> list[Hashable]:
-        """Return the users that the next user to join will be linked with."""
-        return [self._users[i] for i in self._graph.links_of_newcomer()]

@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.core import Floats, Ints, Items
-from clubcascade.errors import InvalidArgument
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import glm_club as kernels
 from clubcascade.kernels import samples
 from clubcascade.kernels.club import BLOCK, radius_of
 from clubcascade.links import Link, read_link
 from clubcascade.policies._arrays import aligned_zeros
+from clubcascade.policies._club_parameters import refuse_both
 from clubcascade.policies._glm_parameters import (
     Solver,
     read_alpha,
@@ -143,10 +143,8 @@ class ClubCascadeGLM(ClubCascade):
         return super().params | self._named
 
     def _read_alpha(self, alpha: float | None) -> float:
-        if alpha is not None and self.item_eigenvalue is not None and self.horizon is None:
-            raise InvalidArgument(
-                f"alpha must be left out when item_eigenvalue names the theorem's, got {alpha!r}"
-            )
+        if self.horizon is None:
+            refuse_both("alpha", alpha, "item_eigenvalue", self.item_eigenvalue)
         return read_alpha(alpha, self.link, self.n_features, self.item_eigenvalue)
 
     def _read_beta(self, beta: float | None) -> float:
@@ -234,22 +232,12 @@ class ClubCascadeGLM(ClubCascade):
         self._numbers[user] = number
         return number
 
-    def _model_of(self, user: Hashable) -> tuple[Models, int]:
-        labels = self._graph.arrays["label"]
-        number = self._numbers.get(user, -1)
-        if number >= 0:
-            return self._models, int(labels[number])
-        found = np.unique(labels[self._graph.links_of_newcomer()])
-        if len(found) == 1:
-            return self._models, int(found[0])
-        guest = Models(self.n_features, self.reg, capacity=1)
-        guest.clear(0)
-        if len(found):
+    def _pool(self, labels: Ints, guest: Models) -> None:
+        if len(labels):
             fit = Likelihoods(
                 guest.arrays["weights"], penalty=self.penalty, online=self.solver == "online"
             )
-            kernels.pool_guest(self.compiled, found, guest.struct, fit.struct)
-        return guest, 0
+            kernels.pool_guest(self.compiled, labels, guest.struct, fit.struct)
 
     def _counts(self, numbers: Ints) -> Ints:
         counts: Ints = self._per_user["count"][numbers]
@@ -304,15 +292,7 @@ class ClubCascadeGLM(ClubCascade):
             }
 
     def _take(self, state: dict[str, Any]) -> None:
-        parts = {
-            name.removeprefix("graph_"): value
-            for name, value in state.items()
-            if name.startswith("graph_")
-        }
-        users = list(state["users"])
-        if len(users) != len(parts["label"]):
-            raise ValueError("users and graph differ in length")
-        self._allocate(UserGraph.from_state(self._start(), parts))
+        self._take_users(state)
         self._store = make_store(self.n_features, state["items"])
         self._models.load_state(state)
         self._tally[:] = state["tally"]
@@ -326,7 +306,6 @@ class ClubCascadeGLM(ClubCascade):
         count = self._per_user["count"][met]
         self._per_user["radius"][met] = [radius_of(each, False) for each in count]
         self._publish()
-        self._numbers = {user: number for number, user in enumerate(users)}
         self._bind()
 
     @classmethod
