@@ -6,16 +6,14 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.core import Floats, Ints, Items
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import glm_club as kernels
 from clubcascade.kernels import samples
-from clubcascade.kernels.club import BLOCK, radius_of
+from clubcascade.kernels.club import BLOCK
 from clubcascade.links import Link, read_link
-from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._club_parameters import refuse_both
 from clubcascade.policies._glm_parameters import (
     Solver,
@@ -26,10 +24,9 @@ from clubcascade.policies._glm_parameters import (
 )
 from clubcascade.policies._likelihoods import Likelihoods, make_store
 from clubcascade.policies._models import Models
+from clubcascade.policies._user_estimates import UserEstimates
 from clubcascade.policies._user_statistics import OWN_INVERSES
 from clubcascade.policies.club_cascade import ClubCascade
-
-_USERS = ("weights", "count", "gram", "moment")
 
 
 class ClubCascadeGLM(ClubCascade):
@@ -157,41 +154,18 @@ class ClubCascadeGLM(ClubCascade):
         self._graph = graph
         self._models = Models(self.n_features, self.reg, graph.capacity)
         self._store = make_store(self.n_features)
-        self._per_user: dict[str, npt.NDArray[Any]] = {}
-        self._reserve_users()
-        kind: dict[str, Any] = {"penalty": self.penalty, "online": self.solver == "online"}
+        online = self.solver == "online"
+        self._per_user = UserEstimates(
+            self.n_features, graph.capacity, dense=graph.start.dense, online=online
+        )
+        kind: dict[str, Any] = {"penalty": self.penalty, "online": online}
         self._fits = Likelihoods(self._models.arrays["weights"], **kind)
         self._estimates = Likelihoods(
-            self._per_user["weights"], **kind, inverses=graph.n <= OWN_INVERSES
+            self._per_user.arrays["weights"], **kind, inverses=graph.n <= OWN_INVERSES
         )
         self._constants = np.array([self.alpha, self.beta, 0.0])
         self._tally = np.array([graph.n_components])
         self._bind()
-
-    def _reserve_users(self) -> None:
-        """Make room for as many users as the graph has, keeping what there is."""
-        n, d, old = self._graph.capacity, self.n_features, self._per_user
-        rows = n if self.solver == "online" else 0
-        room = -(-n // BLOCK) * BLOCK  # whole blocks, so that a loop over one has no rest
-        dense = self._graph.start.dense
-        self._per_user = {
-            "weights": aligned_zeros(n, d),
-            "count": np.zeros(n, np.int64),
-            "gram": aligned_zeros(rows, d, d),
-            "moment": aligned_zeros(rows, d),
-            "radius": np.ones(room),
-            "by_feature": aligned_zeros(d, room if dense else 0, dtype=np.float32),
-            "by_user": aligned_zeros(0, d + 1, dtype=np.float32),
-        }
-        for name in (*_USERS, "radius"):
-            if old and len(self._per_user[name]):
-                self._per_user[name][: len(old[name])] = old[name]
-        self._publish()
-
-    def _publish(self) -> None:
-        a = self._per_user
-        if a["by_feature"].shape[1]:
-            a["by_feature"][:, : len(a["weights"])] = a["weights"].T
 
     def _bind(self) -> None:
         n = self._graph.capacity
@@ -202,7 +176,7 @@ class ClubCascadeGLM(ClubCascade):
             self._store,
             self.link.compiled,
             self._graph.struct,
-            *self._per_user.values(),
+            *self._per_user.fields(),
             self._constants,
             self._tally,
             np.zeros(n, np.int64),
@@ -218,9 +192,9 @@ class ClubCascadeGLM(ClubCascade):
         number, label, merged = self._graph.join()
         if self._graph.capacity > self._models.capacity or number == OWN_INVERSES:
             self._models.reserve(self._graph.capacity)
-            self._reserve_users()
+            self._per_user.reserve(self._graph.capacity)
             self._fits.reserve(self._models.arrays["weights"])
-            self._estimates.reserve(self._per_user["weights"], self._graph.n <= OWN_INVERSES)
+            self._estimates.reserve(self._per_user.arrays["weights"], self._graph.n <= OWN_INVERSES)
         self._bind()
         if self._graph.arrays["size"][label] == 1:
             self._models.clear(label)
@@ -240,7 +214,7 @@ class ClubCascadeGLM(ClubCascade):
             kernels.pool_guest(self.compiled, labels, guest.struct, fit.struct)
 
     def _counts(self, numbers: Ints) -> Ints:
-        counts: Ints = self._per_user["count"][numbers]
+        counts: Ints = self._per_user.arrays["count"][numbers]
         return counts
 
     # -- answers -------------------------------------------------------------------------------
@@ -257,13 +231,13 @@ class ClubCascadeGLM(ClubCascade):
             if self._graph.arrays["degree"][number] == 0 and self.solver == "exact":
                 label = self._graph.arrays["label"][number]  # alone: its model is its own estimate
                 return np.array(self._models.arrays["weights"][label])
-            return np.array(self._per_user["weights"][number])
+            return np.array(self._per_user.arrays["weights"][number])
 
     def statistics(self, user: Hashable) -> tuple[Floats, Floats, int]:
         """Return the user's own (gram, moment, count); no ridge term inside ``gram``."""
         number = self._known(user)
         with self._lock:
-            a, count = self._per_user, int(self._per_user["count"][number])
+            a, count = self._per_user.arrays, int(self._per_user.arrays["count"][number])
             if self.solver == "online":
                 return np.array(a["gram"][number]), np.array(a["moment"][number]), count
             ids, looks, clicks = self._estimates.counts(number)
@@ -273,10 +247,8 @@ class ClubCascadeGLM(ClubCascade):
     def state(self) -> dict[str, Any]:
         """Return all that was learned: arrays (copies) and plain values."""
         with self._lock:
-            met = np.flatnonzero(self._per_user["count"])
+            met = np.flatnonzero(self._per_user.arrays["count"])
             n_labels = int(self._graph.arrays["tally"][0])
-            own = {name: self._per_user[name] for name in _USERS}
-            own = {name: value[met] for name, value in own.items() if len(value)}
             fits = self._fits.state(np.arange(n_labels))
             return {
                 "users": list(self._numbers),
@@ -284,7 +256,7 @@ class ClubCascadeGLM(ClubCascade):
                 "alpha": self._constants[:1].copy(),
                 "met": met,
                 "items": samples.items_of(self._store),
-                **{f"user_{name}": value for name, value in own.items()},
+                **self._per_user.state(met),
                 **{f"own_{name}": value for name, value in self._estimates.state(met).items()},
                 **{f"graph_{name}": value for name, value in self._graph.state().items()},
                 **self._models.state(n_labels),
@@ -300,12 +272,7 @@ class ClubCascadeGLM(ClubCascade):
         self._fits.load_state(np.arange(int(self._graph.arrays["tally"][0])), state, "fit_")
         met = np.asarray(state["met"])
         self._estimates.load_state(met, state, "own_")
-        for name in _USERS:
-            if len(self._per_user[name]):
-                self._per_user[name][met] = state[f"user_{name}"]
-        count = self._per_user["count"][met]
-        self._per_user["radius"][met] = [radius_of(each, False) for each in count]
-        self._publish()
+        self._per_user.load_state(met, state)
         self._bind()
 
     @classmethod
