@@ -1,91 +1,54 @@
-"""Lazy lists of a catalogue are exactly the lists of full scoring, whatever happened before."""
+"""Best lists of loose items: by scores, by means and by bounds, ties to the lower row."""
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
-from clubcascade.core import Catalog
 from clubcascade.kernels import ranking
-from clubcascade.kernels import ridge as models_kernels
-from clubcascade.policies._models import Models
-from clubcascade.policies._shelves import Memory, Shelves
 
-
-def full_scores(models, g, bonus, items):
-    mean, width = np.empty(len(items)), np.empty(len(items))
-    a = models.arrays
-    every = np.arange(len(items))
-    ranking.score_items(a["weights"][g], a["inverse"][g], items, every, mean, width)
-    return mean + bonus * width
+SCORES = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), min_size=1, max_size=90)
 
 
 def best(scores, k):
-    return np.lexsort((np.arange(len(scores)), -scores))[:k]
+    return np.lexsort((np.arange(len(scores)), -np.asarray(scores)))[:k]
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    d=st.integers(1, 6),
-    n=st.integers(1, 150),
-    n_models=st.integers(1, 4),
-    seed=st.integers(0, 2**32 - 1),
-    data=st.data(),
-)
-def test_lazy_list_is_the_full_list(d, n, n_models, seed, data):
-    rng = np.random.default_rng(seed)
-    items = rng.standard_normal((n, d))
-    items /= np.maximum(np.linalg.norm(items, axis=1, keepdims=True), 1.0)
-    items[rng.random(n) < 0.1] = 0.0
-    if n > 3:
-        items[n // 2] = items[0]
-    catalog = Catalog(items)
-    models = Models(d, 1.0, capacity=n_models)
-    for g in range(n_models):
-        models.clear(g)
-    shelves = Shelves()
-    for _ in range(40):
-        g = int(rng.integers(n_models))
-        k = data.draw(st.integers(1, min(n, 12))) if rng.random() < 0.2 else min(n, 4)
-        bonus = float(rng.choice([0.0, 0.3, 1.0]))
-        rows, scores = np.empty(k, np.int64), np.empty(k)
-        shelf = shelves.get(catalog, catalog._rows, k, n_models)
-        ranking.rank_shelf(models.struct, g, bonus, shelf, rows, scores)
-        expected = full_scores(models, g, bonus, items)
-        np.testing.assert_array_equal(rows, best(expected, k))
-        np.testing.assert_array_equal(scores, expected[rows])
-        loose_rows, loose_scores = np.empty(k, np.int64), np.empty(k)
-        a = models.arrays
-        ranking.rank_loose(
-            a["weights"][g],
-            a["inverse"][g],
-            bonus,
-            items,
-            np.arange(n),
-            loose_rows,
-            loose_scores,
-        )
-        np.testing.assert_array_equal(rows, loose_rows)
-        np.testing.assert_array_equal(scores, loose_scores)
-        for row in rows[: rng.integers(k) + 1]:
-            models_kernels.observe(models.struct, g, items[row], float(rng.random() < 0.3))
-        models_kernels.settle(models.struct, g)
-        if rng.random() < 0.1:
-            models.clear(g)
+@given(scores=SCORES, data=st.data())
+def test_the_largest_scores(scores, data):
+    k = data.draw(st.integers(1, len(scores)))
+    rows, kept = np.empty(k, np.int64), np.empty(k)
+    ranking.rank_scores(np.array(scores), rows, kept)
+    np.testing.assert_array_equal(rows, best(scores, k))
+    np.testing.assert_array_equal(kept, np.array(scores)[rows])
 
 
-def test_more_models_than_slots_share_them():
-    rng = np.random.default_rng(3)
-    items = rng.standard_normal((300, 4)) / 8
-    catalog = Catalog(items)
-    models = Models(4, 1.0, capacity=9)
-    shelf = Memory.new(items, longest=8, n_models=2).shelf()
-    for g in range(9):
-        models.clear(g)
-    for _ in range(200):
-        g = int(rng.integers(9))
-        rows, scores = np.empty(4, np.int64), np.empty(4)
-        ranking.rank_shelf(models.struct, g, 0.5, shelf, rows, scores)
-        np.testing.assert_array_equal(rows, best(full_scores(models, g, 0.5, catalog._rows), 4))
-        for row in rows:
-            models_kernels.observe(models.struct, g, items[row], float(rng.random() < 0.3))
-        models_kernels.settle(models.struct, g)
+@given(scores=SCORES, data=st.data())
+def test_insert_keeps_the_best_in_any_order(scores, data):
+    k = data.draw(st.integers(1, 5))
+    rows, kept, filled = np.empty(k, np.int64), np.empty(k), 0
+    for row in data.draw(st.permutations(range(len(scores)))):
+        filled = ranking.insert(kept, rows, filled, scores[row], row)
+    assert filled == min(k, len(scores))
+    np.testing.assert_array_equal(rows[:filled], best(scores, k))
+
+
+@pytest.mark.parametrize("n", [1, 16, 63, 64, 65, 200])
+@pytest.mark.parametrize("d", [1, 3, 4, 9])
+def test_means_and_bounds_of_some_offered_rows(n, d):
+    rng = np.random.default_rng(100 * n + d)
+    features, weights = rng.standard_normal((2 * n, d)), rng.standard_normal(d)
+    root = rng.standard_normal((d, d))
+    inverse = root @ root.T + np.eye(d)
+    offered = rng.permutation(2 * n)[:n]
+    mean, width = np.empty(n), np.empty(n)
+    ranking.score_items(weights, inverse, features, offered, mean, width)
+    chosen = features[offered]
+    np.testing.assert_allclose(mean, chosen @ weights, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(width**2, ((chosen @ inverse) * chosen).sum(axis=1), rtol=1e-9)
+    k = min(n, 7)
+    rows, scores = np.empty(k, np.int64), np.empty(k)
+    ranking.rank_means(weights, features, offered, rows, scores)
+    np.testing.assert_array_equal(rows, best(mean, k))
+    ranking.rank_loose(weights, inverse, 0.7, features, offered, rows, scores)
+    np.testing.assert_array_equal(rows, best(mean + 0.7 * width, k))

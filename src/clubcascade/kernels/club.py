@@ -15,6 +15,7 @@ from clubcascade.kernels import graph as users
 from clubcascade.kernels import linear, luck, memory, ranking
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
+from clubcascade.kernels.shelf import rank_shelf
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
@@ -369,7 +370,7 @@ def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> 
         every = np.arange(shelf.features.shape[0])
         rank_shaken(state, state.ridge, g, shelf.features, every, rows, scores)
     else:
-        ranking.rank_shelf(state.ridge, g, state.rule[1], shelf, rows, scores)
+        rank_shelf(state.ridge, g, state.rule[1], shelf, rows, scores)
 
 
 @answer(rank_items, ClubType)

@@ -13,6 +13,7 @@ from clubcascade.kernels import club, glm, likelihood, linear, links, one_pass, 
 from clubcascade.kernels import graph as users
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
+from clubcascade.kernels.shelf import rank_shelf
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
@@ -164,7 +165,7 @@ def weigh_again(state: Any, nodes: Any) -> None:
 
 @answer(rank_catalog, GLMClubType)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
-    ranking.rank_shelf(state.ridge, state.graph.label[node], state.rule[1], shelf, rows, scores)
+    rank_shelf(state.ridge, state.graph.label[node], state.rule[1], shelf, rows, scores)
 
 
 @answer(rank_items, GLMClubType)

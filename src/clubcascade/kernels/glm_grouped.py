@@ -8,6 +8,7 @@ from clubcascade.core import Floats, Ints
 from clubcascade.kernels import glm, likelihood, links, ranking, samples
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
+from clubcascade.kernels.shelf import rank_shelf
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
@@ -39,7 +40,7 @@ def make(*fields: Any) -> GLMGrouped:
 
 @answer(rank_catalog, GLMGroupedType)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
-    ranking.rank_shelf(state.ridge, state.group[node], state.rule[0], shelf, rows, scores)
+    rank_shelf(state.ridge, state.group[node], state.rule[0], shelf, rows, scores)
 
 
 @answer(rank_items, GLMGroupedType)

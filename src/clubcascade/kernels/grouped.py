@@ -9,6 +9,7 @@ from clubcascade.core import Floats, Ints
 from clubcascade.kernels import ranking
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
+from clubcascade.kernels.shelf import rank_shelf
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
@@ -51,7 +52,7 @@ def bonus(ridge: Any, g: int, rule: Floats) -> float:
 @answer(rank_catalog, GroupedType)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
     g = state.group[node]
-    ranking.rank_shelf(state.ridge, g, bonus(state.ridge, g, state.rule), shelf, rows, scores)
+    rank_shelf(state.ridge, g, bonus(state.ridge, g, state.rule), shelf, rows, scores)
 
 
 @answer(rank_items, GroupedType)

@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from clubcascade.core import Catalog, Floats, Ints
-from clubcascade.kernels import ranking as kernels
+from clubcascade.kernels import shelf as kernels
+from clubcascade.kernels.ranking import BLOCK
 from clubcascade.policies._arrays import aligned_zeros
 
 BUDGET = 64 * 2**20
@@ -60,9 +61,9 @@ class Memory:
             np.zeros(room, np.int64),
             np.zeros(room),
             np.zeros(room),
-            np.zeros(2 * kernels.BLOCK + 1, np.int64),
-            aligned_zeros(d, 2 * kernels.BLOCK + 8),  # rows that do not share cache sets
-            aligned_zeros(3, 2 * kernels.BLOCK + 8),
+            np.zeros(2 * BLOCK + 1, np.int64),
+            aligned_zeros(d, 2 * BLOCK + 8),  # rows that do not share cache sets
+            aligned_zeros(3, 2 * BLOCK + 8),
         )
 
 
