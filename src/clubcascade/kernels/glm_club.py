@@ -9,7 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 from clubcascade.core import Floats, Ints, Words
-from clubcascade.kernels import club, glm, likelihood, linear, links, one_pass, ranking, samples
+from clubcascade.kernels import (
+    far_users,
+    glm,
+    likelihood,
+    linear,
+    links,
+    one_pass,
+    ranking,
+    samples,
+)
 from clubcascade.kernels import graph as users
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
@@ -119,14 +128,9 @@ def _split(state: GLMClub, pieces: int) -> None:
 @kernel
 def _delete_edges(state: Any, node: int) -> None:
     """Line 10: delete the edges to users whose weights are too far away."""
-    if users.is_dense(state.graph) and 16 * state.graph.degree[node] > state.by_feature.shape[1]:
-        gone = club._find_far_users(state, node)
-    else:
-        gone = club._find_far_neighbours(state, node)
-    if gone > 0:
-        pieces = users.cut(state.graph, node, state.gone, gone)
-        if pieces > 0:
-            _split(state, pieces)
+    pieces = far_users.cut_far(state, node)
+    if pieces > 0:
+        _split(state, pieces)
 
 
 @kernel
@@ -160,7 +164,7 @@ def weigh_again(state: Any, nodes: Any) -> None:
         if state.count[node] > 0 and state.graph.degree[node] == 1:
             if glm.keeps_samples(state.own):
                 likelihood.solve(state.own, node, state.store.items, state.link, 1)
-            club._publish(state, node)
+            far_users.publish(state, node)
 
 
 @answer(rank_catalog, GLMClubType)
@@ -185,11 +189,11 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     for p in range(examined):
         _note(state, node, features[rows[p]], rewards[p])
     state.count[node] += examined
-    state.radius[node] = club.radius_of(state.count[node], False)
+    state.radius[node] = far_users.radius_of(state.count[node], False)
     g = state.graph.label[node]
     glm.learn_model(state.ridge, state.fit, g, store, link, features, rows, rewards, examined)
     if linked:
-        club._publish(state, node)
+        far_users.publish(state, node)
         _delete_edges(state, node)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clubcascade.kernels.club import BLOCK, radius_of
+from clubcascade.kernels.far_users import BLOCK, radius_of
 from clubcascade.policies._arrays import aligned_zeros
 
 _KEPT = ("weights", "count", "gram", "moment")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clubcascade.kernels.club import BLOCK
+from clubcascade.kernels.far_users import BLOCK
 from clubcascade.policies._arrays import aligned_zeros
 
 OWN_INVERSES = 65_536

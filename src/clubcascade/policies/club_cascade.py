@@ -12,7 +12,9 @@ from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.errors import InvalidArgument
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import club as kernels
-from clubcascade.kernels import linear
+from clubcascade.kernels import linear, user_ridge
+from clubcascade.kernels.far_users import BLOCK
+from clubcascade.kernels.shaken import rank_shaken
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._club_parameters import (
     Variant,
@@ -211,8 +213,8 @@ class ClubCascade(GraphPolicy):
             as_array(self.alpha_schedule),
             np.zeros(n, np.int64),
             np.zeros(n, np.int64),
-            np.zeros((2, max(kernels.BLOCK, self._inner)), np.float32),
-            np.zeros(kernels.BLOCK, np.uint64),
+            np.zeros((2, max(BLOCK, self._inner)), np.float32),
+            np.zeros(BLOCK, np.uint64),
             aligned_zeros(self._inner, -(-(self._inner + 1) // 8) * 8),
         )
 
@@ -229,7 +231,7 @@ class ClubCascade(GraphPolicy):
         if self._graph.arrays["size"][label] == 1:
             self._models.clear(label)
         self._models.merge(label, merged)
-        kernels.weigh_again(self.compiled, links)
+        user_ridge.weigh_again(self.compiled, links)
         self._tally[1] = self._graph.n_components
         self._numbers[user] = number
         return number
@@ -248,7 +250,7 @@ class ClubCascade(GraphPolicy):
         models, g = self._model_of(user)
         loose = self.lessons(items) if isinstance(items, Catalog) else self.padded(items)
         every = np.arange(len(loose))
-        kernels.rank_shaken(self.compiled, models.struct, g, loose, every, rows, scores)
+        rank_shaken(self.compiled, models.struct, g, loose, every, rows, scores)
 
     def _counts(self, numbers: Ints) -> Ints:
         rows = self._own.arrays["row"][numbers]

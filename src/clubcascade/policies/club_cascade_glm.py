@@ -12,7 +12,7 @@ from clubcascade.core import Floats, Ints, Items
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import glm_club as kernels
 from clubcascade.kernels import samples
-from clubcascade.kernels.club import BLOCK
+from clubcascade.kernels.far_users import BLOCK
 from clubcascade.links import Link, read_link
 from clubcascade.policies._club_parameters import refuse_both
 from clubcascade.policies._glm_parameters import (

@@ -1,0 +1,164 @@
+"""Line 10: whose weights are too far from a user's, among its neighbours, and the edges cut.
+
+A state that is compared here has ``graph``, ``weights``, ``radius``, ``by_feature``, ``by_user``,
+``rule`` (alpha first) and the scratch ``near``, ``gone``, ``near_square`` and ``flags``: see
+:class:`clubcascade.kernels.club.Club`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from clubcascade.kernels import graph as users
+from clubcascade.kernels import linear
+from clubcascade.kernels.jit import kernel
+
+BLOCK = 64
+"""Users compared side by side: those of one word of bits."""
+SLACK = 1e-4
+"""Room for the rounding of single precision, relative to the squares that enter a distance."""
+
+
+@kernel
+def radius_of(count: int, code2017: bool) -> float:
+    """Shrinking part of the deletion threshold (line 10), as printed or as the 2017 code has it."""
+    total = 1.0 + math.log(1.0 + count)
+    if code2017:
+        return math.sqrt(total) / (1.0 + count)
+    return math.sqrt(total / (1.0 + count))
+
+
+@kernel
+def publish(state: Any, node: int) -> None:
+    """Copy a user's weights to where its neighbours look for them."""
+    weights = state.weights[node]
+    d = weights.shape[0]
+    if state.by_feature.shape[1] > 0:
+        for f in range(d):
+            state.by_feature[f, node] = weights[f]
+    if state.by_user.shape[0] > 0:
+        shown = state.by_user[node]
+        for f in range(d):
+            shown[f] = weights[f]
+        shown[d] = state.radius[node]
+
+
+@kernel
+def _too_far(state: Any, node: int, other: int) -> bool:
+    """Line 10 for one pair of users."""
+    total = linear.square_distance(state.weights[node], state.weights[other])
+    return math.sqrt(total) >= state.rule[0] * (state.radius[node] + state.radius[other])
+
+
+@kernel
+def _single_precision(state: Any, node: int) -> Any:
+    """Return a copy of a user's weights, to be compared with what its neighbours show."""
+    weights = state.near_square[1]
+    for f in range(state.weights.shape[1]):
+        weights[f] = state.weights[node, f]
+    return weights
+
+
+@kernel
+def _find_far_neighbours(state: Any, node: int) -> int:
+    """Test each neighbour of a user; write those too far away to ``gone``, return how many.
+
+    First in single precision, of which more users fit into a cache line. Its rounding error is
+    far below ``SLACK`` times the squares of the distance and of the user's own weights; whoever
+    may be too far with that much room is tested exactly.
+    """
+    by_user, near = state.by_user, state.near
+    weights = _single_precision(state, node)
+    d = state.weights.shape[1]
+    mine = weights[:d]
+    alpha, radius = state.rule[0], state.radius[node]
+    spare = SLACK * linear.dot(state.weights[node], state.weights[node])
+    degree = users.neighbours(state.graph, node, near)
+    gone = 0
+    for e in range(degree):
+        other = near[e]
+        if by_user.shape[0] > 0:
+            shown = by_user[other]
+            total = linear.square_distance(mine, shown)
+            bar = alpha * (radius + shown[d])
+            if (1.0 + SLACK) * total + spare < bar * bar:
+                continue
+        if _too_far(state, node, other):
+            state.gone[gone] = other
+            gone += 1
+    return gone
+
+
+@kernel
+def _square_distances(weights: Any, by_feature: Any, start: int, size: int, total: Any) -> None:
+    """Squared distances of one user's weights from those of ``size`` users from ``start`` on."""
+    d = by_feature.shape[0]
+    for j in range(size):
+        total[j] = np.float32(0.0)
+    for f in range(0, d - 1, 2):
+        one, other = weights[f], weights[f + 1]
+        ones = by_feature[f, start : start + size]
+        others = by_feature[f + 1, start : start + size]
+        for j in range(size):
+            gap, step = one - ones[j], other - others[j]
+            total[j] += gap * gap + step * step
+    if d % 2 == 1:
+        one = weights[d - 1]
+        ones = by_feature[d - 1, start : start + size]
+        for j in range(size):
+            gap = one - ones[j]
+            total[j] += gap * gap
+
+
+@kernel
+def _find_far_users(state: Any, node: int) -> int:
+    """Do the same for a user with many neighbours, a word of the graph's bits at a time.
+
+    ``by_feature`` holds the weights feature by feature and in single precision, so that the users
+    of one word are compared in one quick loop; whoever may be too far is tested exactly.
+    """
+    # names for the arrays: through the structure, each would be looked up anew in the loops
+    by_feature, radius = state.by_feature, state.radius
+    total, flags = state.near_square[0], state.flags
+    weights = _single_precision(state, node)
+    room = by_feature.shape[1]
+    alpha = state.rule[0]
+    mine = radius[node]
+    spare = SLACK * linear.dot(state.weights[node], state.weights[node])
+    gone = 0
+    for start in range(0, room, BLOCK):
+        word = state.graph.bits[node, start // BLOCK]
+        if word == 0:
+            continue
+        size = min(BLOCK, room - start)
+        _square_distances(weights, by_feature, start, size, total)
+        radii = radius[start : start + size]
+        for j in range(size):
+            bar = alpha * (mine + radii[j])
+            flags[j] = (1.0 + SLACK) * total[j] + spare >= bar * bar
+        hopeful = np.uint64(0)
+        for j in range(size):
+            hopeful |= flags[j] << np.uint64(j)
+        word &= hopeful
+        while word != 0:
+            other = start + users.trailing(word)
+            word &= word - np.uint64(1)
+            if _too_far(state, node, other):
+                state.gone[gone] = other
+                gone += 1
+    return gone
+
+
+@kernel
+def cut_far(state: Any, node: int) -> int:
+    """Delete the edges to users who are too far away; return how many pieces split off."""
+    if users.is_dense(state.graph) and 16 * state.graph.degree[node] > state.by_feature.shape[1]:
+        gone = _find_far_users(state, node)
+    else:
+        gone = _find_far_neighbours(state, node)
+    if gone == 0:
+        return 0
+    return users.cut(state.graph, node, state.gone, gone)

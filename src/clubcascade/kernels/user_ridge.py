@@ -1,0 +1,76 @@
+"""Line 8: what CLUB-cascade keeps of one user, its own ridge estimate, in step with its samples.
+
+States are those of :class:`clubcascade.kernels.club.Club`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clubcascade.core import Floats
+from clubcascade.kernels import linear
+from clubcascade.kernels.far_users import publish
+from clubcascade.kernels.jit import kernel
+
+
+@kernel
+def keeps_inverses(state: Any) -> bool:
+    """Tell whether every user has an inverse of its own (it costs memory and saves time)."""
+    return state.inverse.shape[0] > 0
+
+
+@kernel
+def weigh(state: Any, node: int, row: int) -> None:
+    """Line 8 from nothing: the user's own inverse, if kept, and weights."""
+    reg = state.ridge.reg[0]
+    if keeps_inverses(state):
+        linear.invert(state.gram[row], reg, state.ridge.matrix, state.inverse[row])
+        linear.times(state.inverse[row], state.moment[row], state.weights[node])
+    else:
+        linear.ridge_weights(
+            state.gram[row], state.moment[row], reg, state.elimination, state.weights[node]
+        )
+    state.age[row] = 0
+    publish(state, node)
+
+
+@kernel
+def weigh_again(state: Any, links: Any) -> None:
+    """Bring users up to date who were alone until a newcomer linked with them."""
+    for e in range(links.shape[0]):
+        row = state.row[links[e]]
+        if row >= 0 and state.graph.degree[links[e]] == 1:
+            weigh(state, links[e], row)
+
+
+@kernel
+def welcome(state: Any, node: int) -> int:
+    """Give a user who comes for the first time its row."""
+    row = state.tally[0]
+    state.tally[0] += 1
+    state.row[node] = row
+    if keeps_inverses(state):
+        for f in range(state.inverse.shape[1]):
+            state.inverse[row, f, f] = 1.0 / state.ridge.reg[0]
+    return row
+
+
+@kernel
+def note(state: Any, node: int, row: int, x: Floats, y: float, linked: bool) -> None:
+    """Line 8 for one item: the user's statistics; inverse and weights while it has neighbours."""
+    d = x.shape[0]
+    linear.add_outer(state.gram[row], 1.0, x)
+    if y != 0.0:
+        moment = state.moment[row]
+        for f in range(d):
+            moment[f] += y * x[f]
+    if linked and keeps_inverses(state):
+        moved = state.ridge.work[0]
+        weights = state.weights[node]
+        linear.times(state.inverse[row], x, moved)
+        shrink = 1.0 / (1.0 + linear.dot(x, moved))
+        step = (y - linear.dot(weights, x)) * shrink
+        linear.add_outer(state.inverse[row], -shrink, moved)
+        for f in range(d):
+            weights[f] += step * moved[f]
+        state.age[row] += 1
