@@ -149,29 +149,33 @@ def _share_neighbour(graph: Graph, i: int, l: int) -> bool:  # noqa: E741
 
 
 @kernel
+def _reach(graph: Graph, user: int, queue: Any, end: int, mine: int, theirs: int) -> int:
+    """Mark a user and queue it, if it is new; return the queue's end, -1 if theirs was here."""
+    if graph.mark[user] == theirs:
+        return -1
+    if graph.mark[user] != mine:
+        graph.mark[user] = mine
+        queue[end] = user
+        end += 1
+    return end
+
+
+@kernel
 def _spread(graph: Graph, user: int, queue: Any, end: int, mine: int, theirs: int) -> int:
     """Mark the unmarked neighbours of ``user`` and queue them; -1 if the other search is met."""
     if is_dense(graph):
         for w in range(graph.bits.shape[1]):
             word = graph.bits[user, w]
             while word != _ZERO:
-                other = 64 * w + trailing(word)
-                word &= word - _ONE
-                if graph.mark[other] == theirs:
+                end = _reach(graph, 64 * w + trailing(word), queue, end, mine, theirs)
+                if end < 0:
                     return -1
-                if graph.mark[other] != mine:
-                    graph.mark[other] = mine
-                    queue[end] = other
-                    end += 1
+                word &= word - _ONE
         return end
     for e in range(graph.begin[user], graph.begin[user] + graph.degree[user]):
-        other = graph.others[e]
-        if graph.mark[other] == theirs:
+        end = _reach(graph, graph.others[e], queue, end, mine, theirs)
+        if end < 0:
             return -1
-        if graph.mark[other] != mine:
-            graph.mark[other] = mine
-            queue[end] = other
-            end += 1
     return end
 
 
