@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clubcascade.kernels import likelihood as kernels
-from clubcascade.kernels import one_pass, samples
+from clubcascade.kernels import likelihood, newton, one_pass, samples
 from clubcascade.links import Link, read_link
 from clubcascade.policies._likelihoods import Likelihoods, make_store
 from tests.reference.glm import estimate
@@ -36,11 +35,11 @@ class Case:
         elif x.any():
             item = samples.number(self.store, x)
             samples.note(self.fits._counts, 0, item, int(y))
-            kernels.follow(self.fits.struct, 0, self.link, x)
+            likelihood.follow(self.fits.struct, 0, self.link, x)
 
     def solve(self, anew=0):
         items = samples.items_of(self.store)
-        kernels.solve(self.fits.struct, 0, items, self.link, anew)
+        newton.solve(self.fits.struct, 0, items, self.link, anew)
         return self.weights
 
 
@@ -129,7 +128,7 @@ def test_a_kept_inverse_saves_steps_but_changes_nothing():
     np.testing.assert_allclose(kept.weights, fresh.weights, atol=2e-9)
     curve = kept.fits.arrays["curve"][0]
     second = np.zeros((5, 5))
-    kernels.curvature(kept.fits.struct, 0, samples.items_of(kept.store), kept.link, second)
+    likelihood.curvature(kept.fits.struct, 0, samples.items_of(kept.store), kept.link, second)
     np.testing.assert_allclose(curve @ (second + np.eye(5)), np.eye(5), atol=0.05)
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from clubcascade.kernels import one_pass
 from clubcascade.links import read_link
 from clubcascade.policies._likelihoods import Likelihoods
-from tests.kernels.test_likelihood import LINKS, Case
+from tests.kernels.test_newton import LINKS, Case
 from tests.reference.glm import LINKS as FUNCTIONS
 from tests.reference.glm import estimate
 from tests.reference.problems import examples, vectors

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from clubcascade.core import Floats
-from clubcascade.kernels import likelihood, linear, one_pass, samples
+from clubcascade.kernels import likelihood, linear, newton, one_pass, samples
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import kernel
 
@@ -64,7 +64,7 @@ def learn_estimate(
     if not keeps_samples(fit):
         for p in range(n):
             one_pass.pass_once(fit, g, link, items[rows[p]], y[p])
-        if fit.age[g] >= likelihood.RENEW:
+        if fit.age[g] >= newton.RENEW:
             one_pass.weigh(fit, g)
         return
     for p in range(n):
@@ -74,7 +74,7 @@ def learn_estimate(
             samples.note(fit.counts, g, item, int(y[p]))
             likelihood.follow(fit, g, link, x)
     if settle > 0:
-        likelihood.solve(fit, g, store.items, link, 0)
+        newton.solve(fit, g, store.items, link, 0)
 
 
 @kernel

@@ -15,6 +15,7 @@ from clubcascade.kernels import (
     likelihood,
     linear,
     links,
+    newton,
     one_pass,
     ranking,
     samples,
@@ -84,7 +85,7 @@ def pool(source: Any, which: Any, ridge: Any, fit: Any, g: int, store: Any, link
     if glm.keeps_samples(fit):
         samples.gather(source.counts, which, store.tally[0], fit.counts, g)
         glm.count_anew(ridge, g, fit, store)
-        likelihood.solve(fit, g, store.items, link, 1)
+        newton.solve(fit, g, store.items, link, 1)
     else:
         one_pass.add_sums(source, which, fit, g)
         one_pass.weigh(fit, g)
@@ -163,7 +164,7 @@ def weigh_again(state: Any, nodes: Any) -> None:
         node = nodes[e]
         if state.count[node] > 0 and state.graph.degree[node] == 1:
             if glm.keeps_samples(state.own):
-                likelihood.solve(state.own, node, state.store.items, state.link, 1)
+                newton.solve(state.own, node, state.store.items, state.link, 1)
             far_users.publish(state, node)
 
 

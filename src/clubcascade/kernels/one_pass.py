@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats
-from clubcascade.kernels import likelihood, linear, links
+from clubcascade.kernels import linear, links
 from clubcascade.kernels.jit import kernel
 from clubcascade.kernels.likelihood import Likelihood
 
@@ -66,10 +66,10 @@ def pass_once(fit: Likelihood, g: int, link: Any, x: Floats, y: float) -> None:
         linear.invert(fit.second[g], fit.rule[0], fit.matrices[1], curve)
     moved, theta = fit.vectors[0], fit.weights[g]
     linear.times(curve, x, moved)
-    width = likelihood.inner(x, moved)
+    width = linear.inner(x, moved)
     if not width > 0.0:
         return
-    z = likelihood.inner(theta, x)
+    z = linear.inner(theta, x)
     error = implicit_error(link, z, width, y)
     z += width * error
     _, slope = links.at(link, z)
