@@ -11,11 +11,13 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.core import Floats, Ints
 from clubcascade.errors import InvalidArgument
 from clubcascade.graph import Complete, ErdosRenyi, Start, UserGraph
+from clubcascade.kernels.far_users import BLOCK
 from clubcascade.policies._club_graph import ClubGraph
 from clubcascade.policies._models import Models
 from clubcascade.policies._ridge_policy import RidgePolicy
@@ -67,6 +69,16 @@ class GraphPolicy(RidgePolicy):
     def graph(self) -> ClubGraph:
         """The graph over the users, by their ids; a look, not a handle."""
         return ClubGraph(self._graph, self.users)
+
+    def _scratch(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return the arrays in which users are compared: near, gone, near_square, flags."""
+        n = self._graph.capacity
+        return (
+            np.zeros(n, np.int64),
+            np.zeros(n, np.int64),
+            np.zeros((2, max(BLOCK, self._inner)), np.float32),
+            np.zeros(BLOCK, np.uint64),
+        )
 
     def _model_of(self, user: Hashable) -> tuple[Models, int]:
         labels = self._graph.arrays["label"]

@@ -13,7 +13,6 @@ from clubcascade.errors import InvalidArgument
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import club as kernels
 from clubcascade.kernels import linear, user_ridge
-from clubcascade.kernels.far_users import BLOCK
 from clubcascade.kernels.shaken import rank_shaken
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._club_parameters import (
@@ -202,7 +201,6 @@ class ClubCascade(GraphPolicy):
         self._bind()
 
     def _bind(self) -> None:
-        n = self._graph.capacity
         self.compiled = kernels.make(
             self._models.struct,
             self._graph.struct,
@@ -211,10 +209,7 @@ class ClubCascade(GraphPolicy):
             self._tally,
             key_of(self.seed, "draws"),
             as_array(self.alpha_schedule),
-            np.zeros(n, np.int64),
-            np.zeros(n, np.int64),
-            np.zeros((2, max(BLOCK, self._inner)), np.float32),
-            np.zeros(BLOCK, np.uint64),
+            *self._scratch(),
             aligned_zeros(self._inner, -(-(self._inner + 1) // 8) * 8),
         )
 

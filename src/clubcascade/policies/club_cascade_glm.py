@@ -12,7 +12,6 @@ from clubcascade.core import Floats, Ints, Items
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import glm_club as kernels
 from clubcascade.kernels import samples
-from clubcascade.kernels.far_users import BLOCK
 from clubcascade.links import Link, read_link
 from clubcascade.policies._club_parameters import refuse_both
 from clubcascade.policies._glm_parameters import (
@@ -168,7 +167,6 @@ class ClubCascadeGLM(ClubCascade):
         self._bind()
 
     def _bind(self) -> None:
-        n = self._graph.capacity
         self.compiled = kernels.make(
             self._models.struct,
             self._fits.struct,
@@ -179,10 +177,7 @@ class ClubCascadeGLM(ClubCascade):
             *self._per_user.fields(),
             self._constants,
             self._tally,
-            np.zeros(n, np.int64),
-            np.zeros(n, np.int64),
-            np.zeros((2, max(BLOCK, self.n_features)), np.float32),
-            np.zeros(BLOCK, np.uint64),
+            *self._scratch(),
         )
 
     # -- users ---------------------------------------------------------------------------------
