@@ -14,7 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 import clubcascade as cc
-from clubcascade.kernels import cohort
+from clubcascade.kernels import cohort_belief as belief
+from clubcascade.kernels import cohort_judge
 
 SEEDS = range(300, 305)
 D = 20
@@ -65,10 +66,10 @@ def only_ways(allowed: Callable[[int], bool]) -> Maker:
 
     def make(env: World, seed: int) -> cc.Policy:
         policy = cohort_cascade(seed)
-        ways = [way for way in range(cohort.WAYS) if allowed(way)]
-        others = [way for way in range(cohort.WAYS) if not allowed(way)]
-        policy._arrays["error"][: cohort.BUCKETS, others] = np.inf
-        if cohort.FIRST_WAY not in ways:
+        ways = [way for way in range(belief.WAYS) if allowed(way)]
+        others = [way for way in range(belief.WAYS) if not allowed(way)]
+        policy._arrays["error"][: belief.BUCKETS, others] = np.inf
+        if cohort_judge.FIRST_WAY not in ways:
             policy._arrays["way"][:] = ways[-1]
         return policy
 
@@ -100,10 +101,10 @@ def known(env: World, seed: int) -> cc.Policy:
 
 VARIANTS: dict[str, Maker] = {
     "CohortCascade": lambda env, seed: cohort_cascade(seed),
-    "no cohorts": only_ways(lambda way: way <= len(cohort.PULLS)),
-    "no weights of one's own": only_ways(lambda way: cohort.pull_of(way) == math.inf),
-    "neither: everyone's weights": only_ways(lambda way: way == len(cohort.PULLS)),
-    "no everyone: cohort and user": only_ways(lambda way: way > len(cohort.PULLS)),
+    "no cohorts": only_ways(lambda way: way <= len(belief.PULLS)),
+    "no weights of one's own": only_ways(lambda way: belief.pull_of(way) == math.inf),
+    "neither: everyone's weights": only_ways(lambda way: way == len(belief.PULLS)),
+    "no everyone: cohort and user": only_ways(lambda way: way > len(belief.PULLS)),
     "moves to the best cohort, not drawn": with_rule(4, 0.0),
     "noise fixed at 1/4": with_rule(5, 0.0, noise=0.25),
     "centres drawn no wider than users": with_rule(3, 1.0),

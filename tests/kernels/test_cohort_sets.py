@@ -1,12 +1,9 @@
-"""Evidence by its definition; rings, sums and labels that hold whatever users do."""
+"""Rings, sums and labels that hold whatever users do."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -16,65 +13,10 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from scipy.stats import multivariate_normal
 
 import clubcascade as cc
 from clubcascade.kernels import cohort_sets as sets
-from tests.reference.cohort_cascade import log_probability
-
-# -- evidence ----------------------------------------------------------------------------------
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    d=st.integers(1, 6),
-    n=st.integers(1, 40),
-    noise=st.floats(1e-4, 1.0),
-    width=st.floats(1e-3, 10.0),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_evidence_is_the_probability_of_the_clicks(d, n, noise, width, seed):
-    """The d x d formula, from sums alone, against the n x n normal of the samples."""
-    rng = np.random.default_rng(seed)
-    rows = rng.standard_normal((n, d)) / math.sqrt(d)
-    rows[rng.random(n) < 0.1] = 0.0
-    clicks = (rng.random(n) < 0.4).astype(float)
-    centre = rng.standard_normal(d)
-    root = rng.standard_normal((d, d))
-    spread = width * (root @ root.T / d + 0.05 * np.eye(d))
-    found = sets.evidence(
-        rows.T @ rows,
-        rows.T @ clicks,
-        centre,
-        np.linalg.inv(spread),
-        np.linalg.slogdet(spread)[1],
-        noise,
-        np.zeros((d, d)),
-        np.zeros((2, d)),
-    )
-    shared = -0.5 * (n * math.log(2 * math.pi * noise) + clicks @ clicks / noise)
-    whole = log_probability(rows, clicks, centre, spread, noise)
-    assert found + shared == pytest.approx(whole, rel=1e-7, abs=1e-6)
-    covariance = noise * (np.eye(n) + rows @ spread @ rows.T)
-    scipys = multivariate_normal.logpdf(clicks, rows @ centre, covariance)
-    assert whole == pytest.approx(scipys, rel=1e-7, abs=1e-6)
-
-
-def test_evidence_of_nothing_is_the_same_everywhere():
-    """Without feedback every centre and every spread is equally probable."""
-    for width in (0.1, 1.0, 7.0):
-        nothing = sets.evidence(
-            np.zeros((3, 3)),
-            np.zeros(3),
-            np.arange(3.0),
-            np.eye(3) / width,
-            3 * math.log(width),
-            0.2,
-            np.zeros((3, 3)),
-            np.zeros((2, 3)),
-        )
-        assert nothing == pytest.approx(0.0, abs=1e-12)
-
+from clubcascade.kernels.cohort_evidence import STALE
 
 # -- who is where ------------------------------------------------------------------------------
 
@@ -199,7 +141,7 @@ class Moves(RuleBasedStateMachine):
             np.testing.assert_allclose(models["weights"][g], weights, atol=1e-8)
             upper = np.triu(a["root"][g])
             then, now = a["root_count"][g], models["count"][g]
-            assert then / sets.STALE <= now <= sets.STALE * then
+            assert then / STALE <= now <= STALE * then
             if a["root_count"][g] == models["count"][g]:
                 np.testing.assert_allclose(upper.T @ upper, matrix, atol=1e-8)
 

@@ -1,4 +1,4 @@
-"""Ranking by a product in single precision: exactly the sums from first feature to last."""
+"""Ranking by two products in single precision: exactly the sums from first feature to last."""
 
 import numpy as np
 import pytest
@@ -36,15 +36,17 @@ def test_lists_are_those_of_single_precision(d, n, seed, data):
     laid_out = _rack(items)
     for k in (1, min(4, n), n, data.draw(st.integers(1, n))):
         weights = rng.standard_normal(d) * rng.choice([0.0, 1e-3, 1.0, 50.0])
-        expected = single_scores(items, weights)
+        shift = rng.standard_normal(d) * rng.choice([0.0, 0.1, 1.0])
+        expected = single_scores(items, weights) + np.abs(single_scores(items, shift))
         rows, scores = np.empty(k, np.int64), np.empty(k)
-        rack.rank(weights, laid_out, rows, scores)
+        rack.rank(weights, shift, laid_out, rows, scores)
         np.testing.assert_array_equal(rows, best(expected, k))
         np.testing.assert_array_equal(scores, expected[rows])
-        near = 2e-6 * np.abs(weights).sum()
-        np.testing.assert_allclose(scores, items[rows] @ weights, atol=near)
+        near = 2e-6 * (np.abs(weights).sum() + np.abs(shift).sum())
+        mirrored = [items[rows] @ (weights + side * shift) for side in (1, -1)]
+        np.testing.assert_allclose(scores, np.maximum(*mirrored), atol=near)
         offered = rng.permutation(n)[: rng.integers(k, n + 1)]
-        rack.rank_loose(weights, items, offered, rows, scores)
+        rack.rank_loose(weights, shift, items, offered, rows, scores)
         np.testing.assert_array_equal(rows, best(expected[offered], k))
         np.testing.assert_array_equal(scores, expected[offered[rows]])
 
@@ -55,7 +57,8 @@ def test_ties_go_to_the_lower_row(n):
     items = np.ones((n, 1)) / 2
     items[n - 1] = 1.0
     rows, scores = np.empty(4, np.int64), np.empty(4)
-    rack.rank(np.ones(1), _rack(items), rows, scores)
+    rack.rank(np.ones(1), np.zeros(1), _rack(items), rows, scores)
     assert rows.tolist() == [n - 1, 0, 1, 2]
-    rack.rank_loose(np.zeros(1), items, np.arange(n)[::-1].copy(), rows, scores)
+    nothing, backwards = np.zeros(1), np.arange(n)[::-1].copy()
+    rack.rank_loose(nothing, nothing, items, backwards, rows, scores)
     assert rows.tolist() == [0, 1, 2, 3]

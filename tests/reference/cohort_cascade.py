@@ -11,12 +11,19 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from clubcascade.kernels import cohort, cohort_sets, cohort_split
+from clubcascade.kernels import (
+    cohort,
+    cohort_belief,
+    cohort_evidence,
+    cohort_judge,
+    cohort_sets,
+    cohort_split,
+)
 from clubcascade.policies import cohort_cascade
 
 WITHIN, BETWEEN = cohort_cascade.WITHIN, cohort_cascade.BETWEEN
 CENTRES = ("everyone", "cohort")
-WAYS = [(centre, pull) for centre in CENTRES for pull in (*cohort.PULLS, math.inf)]
+WAYS = [(centre, pull) for centre in CENTRES for pull in (*cohort_belief.PULLS, math.inf)]
 
 
 def log_probability(rows, clicks, centre, spread, noise):
@@ -45,8 +52,9 @@ class CohortCascade:
             self.join(user)
         self.split_due = [0] * self.places
         self.behind = {g: (np.zeros((d, d)), 0) for g in range(self.places)}
-        self.error = np.zeros((cohort.BUCKETS, cohort.WAYS))
-        self.way = [cohort.FIRST_WAY] * cohort.BUCKETS
+        self.error = np.zeros((cohort_belief.BUCKETS, cohort_belief.WAYS))
+        self.judged = np.zeros(cohort_belief.BUCKETS)  # the looks that errors are of
+        self.way = [cohort_judge.FIRST_WAY] * cohort_belief.BUCKETS
         self.noise = cohort_cascade.FIRST_NOISE * (16 if self.logistic else 1)
         self.unrest = 1.0  # the share of reviews that moved somebody
         self.lists = 0
@@ -98,7 +106,7 @@ class CohortCascade:
     def keep(self, g):
         """The same if the count has changed enough."""
         now, then = self.count_of(g), self.behind[g][1]
-        if now >= cohort_sets.STALE * then or cohort_sets.STALE * now < then:
+        if now >= cohort_evidence.STALE * then or cohort_evidence.STALE * now < then:
             self.remember(g)
 
     def spread(self, g):
@@ -109,7 +117,7 @@ class CohortCascade:
     # -- one user -----------------------------------------------------------------------------
 
     def bucket(self, user):
-        return min(int(math.log2(self.count(user) + 1)), cohort.BUCKETS - 1)
+        return min(int(math.log2(self.count(user) + 1)), cohort_belief.BUCKETS - 1)
 
     def centre_of(self, user, way):
         return self.label.get(user, 0) if WAYS[way][0] == "cohort" else 0
@@ -144,6 +152,11 @@ class CohortCascade:
         upper = np.linalg.cholesky(self.own_matrix(user, pull)).T
         return self.personal(user, pull, centre) + scale * np.linalg.solve(upper, second)
 
+    def hopes(self, user, items, first, second):
+        """What items are ranked by: the better of the drawn weights and their mirror image."""
+        drawn, expected = self.draw(user, first, second), self.expected(user)
+        return np.maximum(items @ drawn, items @ (2 * expected - drawn))
+
     # -- learning -----------------------------------------------------------------------------
 
     def update(self, user, shown_rows, examined, clicks):
@@ -152,8 +165,8 @@ class CohortCascade:
         t, self.lists = self.lists, self.lists + 1
         X = np.array(shown_rows[:examined], dtype=float)
         y = np.array([float(k in clicks) for k in range(examined)])
-        rhythm = 8 if self.count(user) < cohort.JUDGED_OFTEN else 16
-        if self.count(user) < cohort.JUDGED_ALWAYS or t % rhythm == 0:
+        few = self.judged[self.bucket(user)] < cohort_judge.JUDGED_FULLY
+        if few or t % cohort_judge.JUDGED_LATER == 0:
             self.judge(user, X, y)
         if self.logistic:
             X, y = self.straightened(user, X, y)
@@ -167,11 +180,15 @@ class CohortCascade:
     def judge(self, user, X, y):
         """Every way predicts; errors fade; the best way is used from now on."""
         place = self.bucket(user)
-        fade = cohort.FORGET ** len(y)
-        fade_noise = cohort.NOISE_FORGET ** len(y)
+        memory = cohort_judge.REMEMBERED * self.count_of(0)
+        memory = min(max(memory, cohort_judge.SHORTEST), cohort_judge.LONGEST)
+        fade = (1 - 1 / memory) ** len(y)
+        fade_noise = cohort_judge.NOISE_FORGET ** len(y)
         now = self.way[place]
-        if place > 0 and not self.error[place].any():
-            self.error[place] = cohort.INHERITED * self.error[place - 1]
+        if place > 0 and self.judged[place] == 0:
+            share = min(1, cohort_judge.INHERITED / max(self.judged[place - 1], 1))
+            self.error[place] = share * self.error[place - 1]
+            self.judged[place] = share * self.judged[place - 1]
         centres = {"everyone": self.weights(0), "cohort": self.weights(self.label[user])}
         for way, (centre, pull) in enumerate(WAYS):
             guess = self.chance(X @ self.personal(user, pull, centres[centre]))
@@ -179,7 +196,8 @@ class CohortCascade:
             self.error[place, way] = fade * self.error[place, way] + total
             if way == now and self.measures_noise and not self.logistic:
                 self.noise = fade_noise * self.noise + (1 - fade_noise) * total / len(y)
-        self.way[place] = int(np.argmin(self.penalised(place)))
+        self.judged[place] = fade * self.judged[place] + len(y)
+        self.way[place] = self.loosened(place, int(np.argmin(self.penalised(place))))
 
     def chance(self, z):
         return 1 / (1 + np.exp(-z)) if self.logistic else np.clip(z, 0.0, 1.0)
@@ -192,15 +210,38 @@ class CohortCascade:
         scale = 2 * np.sqrt(slope)
         if self.measures_noise:
             for square in (scale * (y - m) / slope) ** 2:
-                self.noise *= cohort.NOISE_FORGET
-                self.noise += (1 - cohort.NOISE_FORGET) * min(square, 100.0)
+                self.noise *= cohort_judge.NOISE_FORGET
+                self.noise += (1 - cohort_judge.NOISE_FORGET) * min(square, 100.0)
         return scale[:, None] * X, scale * (z + (y - m) / slope)
 
     def penalised(self, place):
-        """Errors of the ways; the weaker the pull, the more is added."""
+        """Errors of the ways; the weaker the pull, the more is added, and to all but the first."""
         strongest_first = sorted({pull for _, pull in WAYS}, reverse=True)
         steps = np.array([strongest_first.index(pull) for _, pull in WAYS])
-        return self.error[place] * (1 + cohort.MARGIN * steps)
+        ahead = np.full(len(WAYS), cohort_judge.HEAD_START)
+        ahead[WAYS.index(("everyone", 4.0))] = 0
+        share = 1 + self.judged[place] / cohort_judge.HEAD_START_LOOKS
+        return self.error[place] * (1 + cohort_judge.MARGIN * steps) + ahead / share
+
+    def loosened(self, place, best):
+        """The weakest pull that is hardly worse, if already the best one is weak."""
+        centre, pull = WAYS[best]
+        if pull > cohort_belief.PULLS[cohort_judge.OWN_TASTE]:
+            return best
+        slack = cohort_judge.SLACK + cohort_judge.EARLY_SLACK / 2**place
+        least = self.error[place, best]
+        weaker = [
+            (other, way)
+            for way, (around, other) in enumerate(WAYS)
+            if around == centre and other <= pull and self.error[place, way] <= (1 + slack) * least
+        ]
+        return min(weaker)[1]
+
+    def may_be(self, place, way):
+        """Whether a way is the one to use, but for rounding: two ways may be equally good."""
+        errors = self.penalised(place)
+        near = np.flatnonzero(errors <= errors.min() + 1e-9)
+        return way in {self.loosened(place, int(best)) for best in near}
 
     def below(self, one, other):
         """``one < other``, remembering how near they were."""
@@ -229,13 +270,13 @@ class CohortCascade:
     def evidence(self, users, centre, spread):
         """Log-probability of what some users clicked if their common weights ~ N(centre, .)."""
         rows, clicks = self.samples(users)
-        noise = max(self.noise, cohort_sets.LOWEST_NOISE)
+        noise = max(self.noise, cohort_evidence.LOWEST_NOISE)
         return log_probability(rows, clicks, centre, spread, noise)
 
     def of_own(self, user):
         """Evidence in the user's own cohort without the user, unless it hardly counts there."""
         g = self.label[user]
-        if self.count(user) <= cohort_sets.SMALL_SHARE * self.count_of(g):
+        if self.count(user) <= cohort_evidence.SMALL_SHARE * self.count_of(g):
             return self.evidence([user], self.weights(g), self.spread(g))
         covariance, centre = self.ridge([other for other in self.members(g) if other != user])
         return self.evidence([user], centre, covariance + WITHIN * np.eye(self.d))
@@ -260,7 +301,7 @@ class CohortCascade:
 
     def promising(self, user, labels, t, first):
         """The few labels whose weights, taken as certain, explain the user best."""
-        noise = max(self.noise, cohort_sets.LOWEST_NOISE)
+        noise = max(self.noise, cohort_evidence.LOWEST_NOISE)
         most = cohort_sets.COMPARED
         hopes = {}
         for g in labels:
@@ -367,9 +408,7 @@ class CohortCascade:
         self.remember(new)
         self.split_due[new] = self.split_due[g]
         small, large = (g, new) if len(followers) > stay else (new, g)
-        odds = math.lgamma(len(followers)) + math.lgamma(stay) - math.lgamma(len(members))
-        gain = self.gain_of_two(small, large) + odds
-        if self.below(0.0, gain):
+        if self.below(0.0, self.gain_of_two(small, large)):
             self.seen["splits"] += 1
         else:
             self.merge(small, large)

@@ -1,10 +1,8 @@
-"""Who is of one cohort: users move to the cohort that explains their feedback best.
+"""CohortCascade: who is of one cohort; users move to the cohort that explains them best.
 
-The measure is the *evidence*: the logarithm of the probability of a user's feedback if its weights
-are drawn from N(c, s^2 A), A being the spread of users around a cohort plus what is unknown of the
-cohort's own weights c. A cohort's size counts in its favour (a Chinese restaurant process), a
-cohort of one's own is always possible, and the choice is drawn in proportion: a step of Gibbs
-sampling, which finds cohorts that no greedy step would.
+A cohort's size counts in its favour (a Chinese restaurant process), a cohort of one's own is always
+possible, and the choice is drawn in proportion to the probability of the user's feedback: a step of
+Gibbs sampling, which finds cohorts that no greedy step would.
 """
 
 from __future__ import annotations
@@ -16,6 +14,15 @@ import numpy as np
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import linear, luck, ranking
 from clubcascade.kernels import ridge as models
+from clubcascade.kernels.cohort_evidence import (
+    evidence,
+    flat,
+    gain_of_two,
+    keep_root,
+    noise_of,
+    of_own,
+    renew_root,
+)
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
@@ -27,78 +34,10 @@ TRIED = 16
 """Cohorts that are looked at in one review, besides the user's own and a new one."""
 COMPARED = 3
 """Those of them, the most promising ones, of which the evidence is computed."""
-SMALL_SHARE = 0.02
-"""Share of a cohort's feedback up to which a user need not be taken out to be compared with it."""
 NEAR = 3.0
 """Difference of evidence below which two cohorts are tried for a merger."""
-STALE = 1.05
-"""Change of a model's count after which its root, from which is drawn, is computed anew."""
-LOWEST_NOISE = 1e-4
 RARELY = 1.0 / 32.0
 """How often another user is reviewed when reviews change nothing; always, when all change."""
-
-
-@kernel
-def renew_root(state: Cohort, g: int) -> None:
-    """Compute the factor that draws are made from, and what users are compared with."""
-    ridge = state.ridge
-    linear.add_ridge(ridge.gram[g], ridge.reg[0], state.root[g])
-    linear.factor(state.root[g])
-    state.root_count[g] = ridge.count[g]
-    if g > 0:
-        widen(ridge.inverse[g], state.rule[1], state.matrices[1])
-        state.prior_log_det[g] = linear.invert(
-            state.matrices[1], 0.0, state.matrices[2], state.prior[g]
-        )
-
-
-@kernel
-def keep_root(state: Cohort, g: int) -> None:
-    """Have the factor that draws are made from follow its model, at a little distance."""
-    count, then = state.ridge.count[g], state.root_count[g]
-    if count >= STALE * then or STALE * count < then:
-        renew_root(state, g)
-
-
-@kernel
-def widen(covariance: Floats, variance: float, out: Floats) -> None:
-    """``out = covariance + variance I``."""
-    linear.add_ridge(covariance, variance, out)
-
-
-@kernel
-def evidence(
-    gram: Floats,
-    moment: Floats,
-    centre: Floats,
-    prior: Floats,
-    prior_log_det: float,
-    noise: float,
-    upper: Floats,
-    vectors: Floats,
-) -> float:
-    """Log-probability of feedback under weights ~ N(centre, noise A), but for what all share.
-
-    ``prior`` is the inverse of A and ``prior_log_det`` the log-determinant of A.
-    """
-    d = moment.shape[0]
-    rest, solved = vectors[0], vectors[1]
-    linear.times(gram, centre, rest)
-    square = 0.0
-    for f in range(d):
-        square += centre[f] * (rest[f] - 2.0 * moment[f])
-        rest[f] = moment[f] - rest[f]
-        solved[f] = rest[f]
-    for f in range(d):
-        row, a, b = upper[f], prior[f], gram[f]
-        for g in range(d):
-            row[g] = a[g] + b[g]
-    linear.factor(upper)
-    log_det = prior_log_det
-    for f in range(d):
-        log_det += 2.0 * math.log(upper[f, f])
-    linear.solve(upper, solved)
-    return -0.5 * ((square - linear.dot(rest, solved)) / noise + log_det)
 
 
 @kernel
@@ -106,49 +45,6 @@ def _gumbel(state: Cohort, t: int, place: int) -> float:
     """Noise that makes the largest of some numbers a draw in proportion to their exponentials."""
     u = luck.uniform(state.keys[1], t, place)
     return -state.rule[4] * math.log(-math.log(u * (1.0 - 1e-12) + 5e-13))
-
-
-@kernel
-def _flat(state: Cohort, variance: float) -> float:
-    """Fill ``matrices[3]`` with the precision of a flat spread; return the log-determinant of A."""
-    d = state.moment.shape[1]
-    for f in range(d):
-        for g in range(d):
-            state.matrices[3, f, g] = 0.0
-        state.matrices[3, f, f] = 1.0 / variance
-    return d * math.log(variance)
-
-
-@kernel
-def _of_own(state: Cohort, node: int, noise: float) -> float:
-    """Evidence of a user's feedback in its own cohort, from which it is taken out."""
-    g = state.label[node]
-    ridge = state.ridge
-    gram, moment = state.gram[node], state.moment[node]
-    if state.count[node] <= SMALL_SHARE * ridge.count[g]:
-        return evidence(
-            gram,
-            moment,
-            ridge.weights[g],
-            state.prior[g],
-            state.prior_log_det[g],
-            noise,
-            state.matrices[0],
-            state.vectors,
-        )
-    d = moment.shape[0]
-    rest, inverse, prior = state.matrices[1], state.matrices[2], state.matrices[3]
-    others, centre = state.vectors[0], state.vectors[2]
-    for f in range(d):
-        row, whole, own = rest[f], ridge.gram[g, f], gram[f]
-        for h in range(d):
-            row[h] = whole[h] - own[h]
-        others[f] = ridge.moment[g, f] - moment[f]
-    linear.invert(rest, ridge.reg[0], state.matrices[0], inverse)
-    linear.times(inverse, others, centre)
-    widen(inverse, state.rule[1], rest)
-    log_det = linear.invert(rest, 0.0, state.matrices[0], prior)
-    return evidence(gram, moment, centre, prior, log_det, noise, state.matrices[0], state.vectors)
 
 
 @kernel
@@ -206,37 +102,6 @@ def _join(state: Cohort, node: int, g: int) -> None:
     models.add(state.ridge, g, state.gram[node], state.moment[node], state.count[node], 1.0)
     models.renew(state.ridge, g)
     keep_root(state, g)
-
-
-@kernel
-def gain_of_two(state: Cohort, small: int, large: int, noise: float) -> float:
-    """Return by how much two cohorts make the small one's feedback more probable than one."""
-    ridge = state.ridge
-    apart = state.rule[1] * (1.0 / state.size[small] + 1.0 / state.size[large])
-    widen(ridge.inverse[large], apart, state.matrices[1])
-    log_det = linear.invert(state.matrices[1], 0.0, state.matrices[2], state.matrices[3])
-    together = evidence(
-        ridge.gram[small],
-        ridge.moment[small],
-        ridge.weights[large],
-        state.matrices[3],
-        log_det,
-        noise,
-        state.matrices[0],
-        state.vectors,
-    )
-    log_det = _flat(state, state.rule[2] + apart)
-    alone = evidence(
-        ridge.gram[small],
-        ridge.moment[small],
-        ridge.weights[0],
-        state.matrices[3],
-        log_det,
-        noise,
-        state.matrices[0],
-        state.vectors,
-    )
-    return alone - together
 
 
 @kernel
@@ -298,7 +163,7 @@ def _promising(
 def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     """Draw a user's cohort anew; return whether it moved."""
     ridge = state.ridge
-    noise = max(state.noise[0], LOWEST_NOISE)
+    noise = noise_of(state)
     gram, moment = state.gram[node], state.moment[node]
     own = state.label[node]
     most = state.size.shape[0]
@@ -306,9 +171,9 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     best, top, runner, second = -1, -math.inf, 0, -math.inf
     if own > 0 and state.size[own] > 1:
         best = own
-        top = _of_own(state, node, noise) + math.log(state.size[own] - 1.0)
+        top = of_own(state, node, noise) + math.log(state.size[own] - 1.0)
         top += _gumbel(state, t, first)
-    log_det = _flat(state, state.rule[1] + state.rule[2])
+    log_det = flat(state, state.rule[1] + state.rule[2])
     alone = evidence(
         gram,
         moment,

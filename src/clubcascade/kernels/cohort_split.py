@@ -3,13 +3,12 @@
 Users who move one at a time find it hard to part a cohort that is really two: the first one would
 have to explain its feedback all alone. So now and then a user proposes its own weights as a second
 centre, its fellows choose between the two, and both centres are computed anew from whom they have.
-The two are kept apart if that makes the feedback more probable by more than the choice of sides is
-worth.
+The two are kept apart if that makes the feedback more probable. That they were free to choose is
+not held against them: who is on which side is often uncertain, later moves put it right, and a
+cohort that explains nothing is merged again.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from clubcascade.core import Floats
 from clubcascade.kernels import cohort_sets as sets
 from clubcascade.kernels import linear
 from clubcascade.kernels import ridge as models
+from clubcascade.kernels.cohort_evidence import gain_of_two, noise_of, renew_root
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
@@ -127,13 +127,7 @@ def _carve(state: Cohort, g: int, asked: int, new: int) -> None:
     state.head[new] = first
     for label in (g, new):
         models.renew(ridge, label)
-        sets.renew_root(state, label)
-
-
-@kernel
-def _log_sides(one: int, other: int) -> float:
-    """Log of the odds, before any feedback, of two cohorts of such sizes against a single one."""
-    return math.lgamma(one) + math.lgamma(other) - math.lgamma(one + other)
+        renew_root(state, label)
 
 
 @kernel
@@ -147,15 +141,12 @@ def consider(state: Cohort, node: int) -> None:
     if new == 0:
         return
     asked = min(state.size[g], ASKED)
-    followers = _choose_sides(state, node, asked)
-    if followers == 0:
+    if _choose_sides(state, node, asked) == 0:
         return
     _carve(state, g, asked, new)
     state.split_due[new] = state.split_due[g]
     small, large = new, g
     if state.size[new] > state.size[g]:
         small, large = g, new
-    noise = max(state.noise[0], sets.LOWEST_NOISE)
-    gain = sets.gain_of_two(state, small, large, noise)
-    if gain + _log_sides(followers, asked - followers) <= 0.0:
+    if gain_of_two(state, small, large, noise_of(state)) <= 0.0:
         sets.merge(state, small, large)

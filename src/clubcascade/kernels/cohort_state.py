@@ -22,13 +22,14 @@ class Cohort(Struct):
     ``prior_log_det`` (precision of a user's weights around it), ``size`` (users), ``head`` (one of
     them), ``split_due`` (count at which a split is tried). Per user: ``gram``, ``moment``,
     ``count``, ``label`` (its cohort, 0 before it has one), ``due`` (count at which its cohort is
-    reviewed), ``after`` and ``before`` (the ring of the cohort's users). ``error`` and ``way`` per
-    power of two of the count; ``noise`` = [squared error of a prediction, share of reviews that
-    moved a user]; ``rule`` = [scale of the draws, variance of users around a cohort, of cohorts
-    around everyone, how much wider centres are drawn, 1 to draw moves (0: always to the most
-    probable cohort), 1 to measure the noise (0: it stays), 1 for the logistic link]; ``tally`` =
-    [lists learned, cohorts, users, the last model ever used, users with a cohort]; ``draws`` =
-    [lists drawn]; ``keys`` = keys of the draws and of the reviews; the rest is scratch.
+    reviewed), ``after`` and ``before`` (the ring of the cohort's users). Per power of two of the
+    count: ``error`` of every way with, in the last column, the looks that it is of, and ``way``,
+    the one in use. ``noise`` = [squared error of a prediction, share of reviews that moved a user];
+    ``rule`` = [scale of the draws, variance of users around a cohort, of cohorts around everyone,
+    how much wider centres are drawn, 1 to draw moves (0: always to the most probable cohort), 1 to
+    measure the noise (0: it stays), 1 for the logistic link]; ``tally`` = [lists learned, cohorts,
+    users, the last model ever used, users with a cohort]; ``draws`` = [lists drawn]; ``keys`` =
+    keys of the draws and of the reviews; the rest is scratch.
     """
 
     ridge: models.Ridge

@@ -1,8 +1,10 @@
-"""A catalogue laid out for one quick product with weights: blocks of items, feature by feature.
+"""A catalogue laid out for one quick pass with drawn weights: blocks of items, feature by feature.
 
-Who draws weights at random ranks by ``X @ weights`` alone and needs no more than single precision.
-The order of each item's sum does not depend on its place, so that loose items laid out on the
-spot get the very scores that they have in a catalogue.
+Who draws weights at random needs no widths and no more than single precision. An item is scored
+with the drawn weights and with their mirror image at the other side of the expected ones, and the
+better of the two counts: ``X @ mean + |X @ shift|``. The order of each item's sums does not depend
+on its place, so that loose items laid out on the spot get the very scores that they have in a
+catalogue.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import ranking
 from clubcascade.kernels.jit import Struct, StructType, kernel, struct
-from clubcascade.kernels.ranking import BLOCK
+from clubcascade.kernels.ranking import BLOCK, LANES
 
 
 class RackType(StructType):
@@ -25,7 +27,7 @@ class RackType(StructType):
 class Rack(Struct):
     """Items in single precision: ``blocks`` (blocks x features x items of a block).
 
-    ``size`` = [number of items]; ``sums`` is scratch for one block.
+    ``size`` = [number of items]; ``sums`` is scratch for one block: both sums of its items.
     """
 
     blocks: Any
@@ -49,8 +51,33 @@ def lay_out(features: Floats, offered: Ints, start: int, size: int, block: Any) 
 
 
 @kernel
+def _score_block(mean: Any, shift: Any, block: Any, size: int, scores: Any, swings: Any) -> None:
+    """Write ``mean . x + |shift . x|`` of a block's items to ``scores``; both sums in one pass."""
+    d = mean.shape[0]
+    lanes = (size + LANES - 1) // LANES * LANES
+    whole = d // 4 * 4
+    for j in range(lanes):
+        scores[j] = 0.0
+        swings[j] = 0.0
+    for f in range(0, whole, 4):
+        m0, m1, m2, m3 = mean[f], mean[f + 1], mean[f + 2], mean[f + 3]
+        s0, s1, s2, s3 = shift[f], shift[f + 1], shift[f + 2], shift[f + 3]
+        for j in range(lanes):
+            x0, x1, x2, x3 = block[f, j], block[f + 1, j], block[f + 2, j], block[f + 3, j]
+            scores[j] = (((scores[j] + m0 * x0) + m1 * x1) + m2 * x2) + m3 * x3
+            swings[j] = (((swings[j] + s0 * x0) + s1 * x1) + s2 * x2) + s3 * x3
+    for f in range(whole, d):
+        for j in range(lanes):
+            scores[j] += mean[f] * block[f, j]
+            swings[j] += shift[f] * block[f, j]
+    for j in range(lanes):
+        scores[j] += abs(swings[j])
+
+
+@kernel
 def _rank_block(
-    weights: Any,
+    mean: Any,
+    shift: Any,
     block: Any,
     start: int,
     size: int,
@@ -60,18 +87,19 @@ def _rank_block(
     full: int,
 ) -> int:
     """Put the items of one block into the best list; return the list's size."""
-    ranking.mean_block(weights, block, size, sums)
+    found = sums[0]
+    _score_block(mean, shift, block, size, found, sums[1])
     k = rows.shape[0]
     if full == k:
         hopeful = 0
         bar = scores[k - 1]
         for j in range(size):
-            hopeful += sums[j] > bar
+            hopeful += found[j] > bar
         if hopeful == 0:
             return full
     for j in range(size):
-        if full < k or sums[j] > scores[k - 1]:
-            full = ranking.insert(scores, rows, full, sums[j], start + j)
+        if full < k or found[j] > scores[k - 1]:
+            full = ranking.insert(scores, rows, full, found[j], start + j)
     return full
 
 
@@ -85,23 +113,24 @@ def _single(weights: Floats) -> Any:
 
 
 @kernel
-def rank(weights: Floats, rack: Rack, rows: Ints, scores: Floats) -> None:
-    """Fill ``rows`` and ``scores`` with the catalogue's largest ``x . weights``, best first."""
-    short, n, full = _single(weights), rack.size[0], 0
+def rank(mean: Floats, shift: Floats, rack: Rack, rows: Ints, scores: Floats) -> None:
+    """Fill ``rows`` and ``scores`` with the catalogue's best items, best first."""
+    short, swing, n, full = _single(mean), _single(shift), rack.size[0], 0
     for b in range(rack.blocks.shape[0]):
-        size = min(BLOCK, n - b * BLOCK)
-        full = _rank_block(short, rack.blocks[b], b * BLOCK, size, rack.sums, rows, scores, full)
+        at = b * BLOCK
+        block, size = rack.blocks[b], min(BLOCK, n - at)
+        full = _rank_block(short, swing, block, at, size, rack.sums, rows, scores, full)
 
 
 @kernel
 def rank_loose(
-    weights: Floats, features: Floats, offered: Ints, rows: Ints, scores: Floats
+    mean: Floats, shift: Floats, features: Floats, offered: Ints, rows: Ints, scores: Floats
 ) -> None:
     """Do the same for the ``offered`` rows of ``features``; ``rows`` are places among them."""
     block = np.zeros((features.shape[1], BLOCK), np.float32)
-    sums = np.empty(BLOCK, np.float32)
-    short, n, full = _single(weights), offered.shape[0], 0
+    sums = np.empty((2, BLOCK), np.float32)
+    short, swing, n, full = _single(mean), _single(shift), offered.shape[0], 0
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
         lay_out(features, offered, start, size, block)
-        full = _rank_block(short, block, start, size, sums, rows, scores, full)
+        full = _rank_block(short, swing, block, start, size, sums, rows, scores, full)

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, Items
 from clubcascade.errors import InvalidArgument, UnknownUser
-from clubcascade.kernels import cohort as kernels
-from clubcascade.kernels import cohort_split, cohort_state, rack, single
+from clubcascade.kernels import cohort as _answers  # noqa: F401
+from clubcascade.kernels import cohort_belief as belief
+from clubcascade.kernels import cohort_judge, cohort_split, cohort_state, rack, single
 from clubcascade.kernels.ranking import BLOCK
 from clubcascade.links import read_link
 from clubcascade.policies._arrays import aligned_zeros
@@ -25,7 +26,7 @@ WITHIN = 1 / 1000
 """Variance of users' weights around their cohort's, in units of the noise."""
 BETWEEN = 1 / 32
 """Variance of cohorts' weights around everyone's, likewise."""
-WIDER = 3.0
+WIDER = 2.0
 """How much wider the centres are drawn than users around them: what they teach, all learn."""
 FIRST_NOISE = 0.15
 """Squared error of a prediction before there is any."""
@@ -128,8 +129,8 @@ class CohortCascade(CompiledPolicy):
             "size": np.zeros(most, np.int64),
             "head": np.zeros(most, np.int64),
             "split_due": np.zeros(most, np.int64),
-            "error": np.zeros((kernels.BUCKETS + 1, kernels.WAYS)),  # and one row of scratch
-            "way": np.full(kernels.BUCKETS, kernels.FIRST_WAY),
+            "error": np.zeros((belief.BUCKETS + 1, belief.WAYS + 1)),  # last row: scratch
+            "way": np.full(belief.BUCKETS, cohort_judge.FIRST_WAY),
             "noise": np.array([16 * FIRST_NOISE if logistic else FIRST_NOISE, 1.0]),
             "rule": np.array([self.explore, WITHIN, BETWEEN, WIDER, 1.0, 1.0, float(logistic)]),
             "tally": np.zeros(5, np.int64),
@@ -226,7 +227,7 @@ class CohortCascade(CompiledPolicy):
 
     def _tell(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
         weights = self._arrays["vectors"][2]
-        kernels.mean(self.compiled, self._row(user), weights)
+        belief.mean(self.compiled, self._row(user), weights)
         table = items._rows if isinstance(items, Catalog) else items
         np.dot(table.take(rows, axis=0), weights, out=scores)
         np.minimum(np.maximum(scores, 0.0, out=scores), 1.0, out=scores)
@@ -239,7 +240,7 @@ class CohortCascade(CompiledPolicy):
         self.number(user)
         weights = np.empty(self.n_features)
         with self._lock:
-            kernels.mean(self.compiled, self._row(user), weights)
+            belief.mean(self.compiled, self._row(user), weights)
         return weights
 
     def _parts(self, user: Hashable, items: Items) -> tuple[Floats, Floats, float]:
@@ -249,14 +250,14 @@ class CohortCascade(CompiledPolicy):
         mean = rows @ self._expected(user)
         with self._lock:
             node, a = self._row(user), self._arrays
-            way = int(a["way"][kernels.bucket(a["count"][node])])
-            ways = len(kernels.PULLS) + 1
+            way = int(a["way"][belief.bucket(a["count"][node])])
+            ways = len(belief.PULLS) + 1
             root = a["root"][a["label"][node] if way >= ways else 0]
             scale = self.explore * np.sqrt(a["noise"][0])
             own: Any = 0.0
             pulled: Any = rows.T
-            if way % ways < len(kernels.PULLS):
-                pull = kernels.PULLS[way % ways]
+            if way % ways < len(belief.PULLS):
+                pull = belief.PULLS[way % ways]
                 ridge = a["gram"][node] + pull * np.eye(self.n_features)
                 solved = np.linalg.solve(ridge, rows.T)
                 own, pulled = (rows.T * solved).sum(axis=0), pull * solved
@@ -332,4 +333,4 @@ def _rack(features: Floats) -> Any:
     padded = np.zeros((count * BLOCK, d), np.float32)
     padded[:n] = features
     blocks[...] = padded.reshape(count, BLOCK, d).transpose(0, 2, 1)
-    return rack.make(blocks, np.array([n]), np.zeros(BLOCK, np.float32))
+    return rack.make(blocks, np.array([n]), aligned_zeros(2, BLOCK, dtype=np.float32))

@@ -1,0 +1,121 @@
+"""CohortCascade: what is believed of a user, and how weights are drawn from it.
+
+Three levels: everyone, the cohort, the user. A user's weights are taken to lie around a *centre*
+(everyone's weights or the cohort's) with a *pull* p: given a centre c they are
+
+    (S + p I)^-1 (b + p c),
+
+from the user's own Gram matrix S and moment b. An infinite pull is the centre itself, a weak one
+the user alone. A centre and a pull are a *way* to predict; which one is used depends on how much
+is known of a user (``cohort_judge``).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from clubcascade.core import Floats
+from clubcascade.kernels import linear, luck
+from clubcascade.kernels.cohort_state import Cohort
+from clubcascade.kernels.jit import kernel
+
+PULLS = np.array([256.0, 64.0, 16.0, 4.0, 1.0, 0.25])
+"""How strongly a user may be pulled to its centre, besides infinitely."""
+WAYS = 2 * len(PULLS) + 2
+"""Ways to predict: every pull and the infinite one, around everyone and around the cohort."""
+BUCKETS = 32
+"""Powers of two of a user's count."""
+
+
+@kernel
+def bucket(count: int) -> int:
+    """Return the power of two of a user's count."""
+    return min(int(math.log2(count + 1.0)), BUCKETS - 1)
+
+
+@kernel
+def centre_of(state: Cohort, node: int, way: int) -> int:
+    """Return the model around which a way predicts: 0 for everyone, else the cohort."""
+    return state.label[node] if way > PULLS.shape[0] else 0
+
+
+@kernel
+def pull_of(way: int) -> float:
+    """Return the pull of a way, infinity for the centre itself."""
+    place = way % (PULLS.shape[0] + 1)
+    return PULLS[place] if place < PULLS.shape[0] else math.inf
+
+
+@kernel
+def personal(
+    state: Cohort, node: int, pull: float, centre: Floats, upper: Floats, out: Floats
+) -> None:
+    """``out = (S + pull I)^-1 (b + pull centre)``; ``upper`` becomes the factor."""
+    if pull == math.inf:
+        for f in range(out.shape[0]):
+            out[f] = centre[f]
+        return
+    linear.add_ridge(state.gram[node], pull, upper)
+    linear.factor(upper)
+    moment = state.moment[node]
+    for f in range(out.shape[0]):
+        out[f] = moment[f] + pull * centre[f]
+    linear.solve(upper, out)
+
+
+@kernel
+def _scatter(upper: Floats, normals: Floats, scale: float, out: Floats) -> None:
+    """``out += scale R^-1 z``: a draw with the covariance ``scale^2 (R' R)^-1``."""
+    d = out.shape[0]
+    for f in range(d - 1, -1, -1):
+        row = upper[f]
+        total = normals[f]
+        for g in range(f + 1, d):
+            total -= row[g] * normals[g]
+        normals[f] = total / row[f]
+    for f in range(d):
+        out[f] += scale * normals[f]
+
+
+@kernel
+def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
+    """Draw weights for a user: the expected ones to ``out``, how far off they are to ``shift``.
+
+    First its centre is drawn, then the user around it.
+    """
+    way = state.way[bucket(state.count[node])]
+    g = centre_of(state, node, way)
+    pull = pull_of(way)
+    scale = state.rule[0] * math.sqrt(state.noise[0])
+    normals = state.vectors[0]
+    t = state.draws[0]
+    state.draws[0] += 1
+    luck.normals(state.keys[0], 2 * t, normals)
+    for f in range(shift.shape[0]):
+        shift[f] = 0.0
+    _scatter(state.root[g], normals, scale * state.rule[3], shift)
+    personal(state, node, pull, state.ridge.weights[g], state.matrices[0], out)
+    if pull < math.inf:
+        for f in range(shift.shape[0]):
+            shift[f] *= pull
+        linear.solve(state.matrices[0], shift)
+        luck.normals(state.keys[0], 2 * t + 1, normals)
+        _scatter(state.matrices[0], normals, scale, shift)
+
+
+@kernel
+def mean(state: Cohort, node: int, out: Floats) -> None:
+    """Write the weights that are expected of a user, without a draw."""
+    way = state.way[bucket(state.count[node])]
+    centre = state.ridge.weights[centre_of(state, node, way)]
+    personal(state, node, pull_of(way), centre, state.matrices[0], out)
+
+
+@kernel
+def chance(state: Cohort, z: float) -> float:
+    """Return the probability of a click, given the inner product of weights and item."""
+    if state.rule[6] == 0.0:
+        return min(max(z, 0.0), 1.0)
+    return 1.0 / (1.0 + math.exp(-z))

@@ -1,0 +1,164 @@
+"""CohortCascade: how probable a user's feedback is in a cohort.
+
+The measure is the *evidence*: the logarithm of the probability of a user's feedback if its weights
+are drawn from N(c, s^2 A), A being the spread of users around a cohort plus what is unknown of the
+cohort's own weights c.
+"""
+
+from __future__ import annotations
+
+import math
+
+from clubcascade.core import Floats
+from clubcascade.kernels import linear
+from clubcascade.kernels.cohort_state import Cohort
+from clubcascade.kernels.jit import kernel
+
+SMALL_SHARE = 0.02
+"""Share of a cohort's feedback up to which a user need not be taken out to be compared with it."""
+STALE = 1.05
+"""Change of a model's count after which its root, from which is drawn, is computed anew."""
+LOWEST_NOISE = 1e-4
+
+
+@kernel
+def renew_root(state: Cohort, g: int) -> None:
+    """Compute the factor that draws are made from, and what users are compared with."""
+    ridge = state.ridge
+    linear.add_ridge(ridge.gram[g], ridge.reg[0], state.root[g])
+    linear.factor(state.root[g])
+    state.root_count[g] = ridge.count[g]
+    if g > 0:
+        widen(ridge.inverse[g], state.rule[1], state.matrices[1])
+        state.prior_log_det[g] = linear.invert(
+            state.matrices[1], 0.0, state.matrices[2], state.prior[g]
+        )
+
+
+@kernel
+def keep_root(state: Cohort, g: int) -> None:
+    """Have the factor that draws are made from follow its model, at a little distance."""
+    count, then = state.ridge.count[g], state.root_count[g]
+    if count >= STALE * then or STALE * count < then:
+        renew_root(state, g)
+
+
+@kernel
+def widen(covariance: Floats, variance: float, out: Floats) -> None:
+    """``out = covariance + variance I``."""
+    linear.add_ridge(covariance, variance, out)
+
+
+@kernel
+def evidence(
+    gram: Floats,
+    moment: Floats,
+    centre: Floats,
+    prior: Floats,
+    prior_log_det: float,
+    noise: float,
+    upper: Floats,
+    vectors: Floats,
+) -> float:
+    """Log-probability of feedback under weights ~ N(centre, noise A), but for what all share.
+
+    ``prior`` is the inverse of A and ``prior_log_det`` the log-determinant of A.
+    """
+    d = moment.shape[0]
+    rest, solved = vectors[0], vectors[1]
+    linear.times(gram, centre, rest)
+    square = 0.0
+    for f in range(d):
+        square += centre[f] * (rest[f] - 2.0 * moment[f])
+        rest[f] = moment[f] - rest[f]
+        solved[f] = rest[f]
+    for f in range(d):
+        row, a, b = upper[f], prior[f], gram[f]
+        for g in range(d):
+            row[g] = a[g] + b[g]
+    linear.factor(upper)
+    log_det = prior_log_det
+    for f in range(d):
+        log_det += 2.0 * math.log(upper[f, f])
+    linear.solve(upper, solved)
+    return -0.5 * ((square - linear.dot(rest, solved)) / noise + log_det)
+
+
+@kernel
+def flat(state: Cohort, variance: float) -> float:
+    """Fill ``matrices[3]`` with the precision of a flat spread; return the log-determinant of A."""
+    d = state.moment.shape[1]
+    for f in range(d):
+        for g in range(d):
+            state.matrices[3, f, g] = 0.0
+        state.matrices[3, f, f] = 1.0 / variance
+    return d * math.log(variance)
+
+
+@kernel
+def of_own(state: Cohort, node: int, noise: float) -> float:
+    """Evidence of a user's feedback in its own cohort, from which it is taken out."""
+    g = state.label[node]
+    ridge = state.ridge
+    gram, moment = state.gram[node], state.moment[node]
+    if state.count[node] <= SMALL_SHARE * ridge.count[g]:
+        return evidence(
+            gram,
+            moment,
+            ridge.weights[g],
+            state.prior[g],
+            state.prior_log_det[g],
+            noise,
+            state.matrices[0],
+            state.vectors,
+        )
+    d = moment.shape[0]
+    rest, inverse, prior = state.matrices[1], state.matrices[2], state.matrices[3]
+    others, centre = state.vectors[0], state.vectors[2]
+    for f in range(d):
+        row, whole, own = rest[f], ridge.gram[g, f], gram[f]
+        for h in range(d):
+            row[h] = whole[h] - own[h]
+        others[f] = ridge.moment[g, f] - moment[f]
+    linear.invert(rest, ridge.reg[0], state.matrices[0], inverse)
+    linear.times(inverse, others, centre)
+    widen(inverse, state.rule[1], rest)
+    log_det = linear.invert(rest, 0.0, state.matrices[0], prior)
+    return evidence(gram, moment, centre, prior, log_det, noise, state.matrices[0], state.vectors)
+
+
+@kernel
+def gain_of_two(state: Cohort, small: int, large: int, noise: float) -> float:
+    """Return by how much two cohorts make the small one's feedback more probable than one."""
+    ridge = state.ridge
+    apart = state.rule[1] * (1.0 / state.size[small] + 1.0 / state.size[large])
+    widen(ridge.inverse[large], apart, state.matrices[1])
+    log_det = linear.invert(state.matrices[1], 0.0, state.matrices[2], state.matrices[3])
+    together = evidence(
+        ridge.gram[small],
+        ridge.moment[small],
+        ridge.weights[large],
+        state.matrices[3],
+        log_det,
+        noise,
+        state.matrices[0],
+        state.vectors,
+    )
+    log_det = flat(state, state.rule[2] + apart)
+    alone = evidence(
+        ridge.gram[small],
+        ridge.moment[small],
+        ridge.weights[0],
+        state.matrices[3],
+        log_det,
+        noise,
+        state.matrices[0],
+        state.vectors,
+    )
+    return alone - together
+
+
+@kernel
+def noise_of(state: Cohort) -> float:
+    """Return the measured noise, never quite nothing."""
+    return max(state.noise[0], LOWEST_NOISE)
