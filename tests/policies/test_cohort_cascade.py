@@ -98,9 +98,7 @@ class Twin:
         assert state["due"].tolist() == [reference.due[user] for user in reference.users]
         assert state["way"].tolist() == reference.way
         errors = np.column_stack([reference.error, reference.judged])
-        assert_near(
-            state["error"][: belief.BUCKETS], errors, "errors, and looks judged"
-        )
+        assert_near(state["error"][: belief.BUCKETS], errors, "errors, and looks judged")
         assert_near(state["noise"], [reference.noise, reference.unrest], "noise")
         used = len(state["size"])
         for g in range(used):

@@ -44,7 +44,8 @@ class CohortCascade(CompiledPolicy):
     feedback as itself: how far to trust each level is judged by what would have predicted past
     clicks best. Cohorts are found by moving users, one at a time, to the cohort under which their
     feedback is most probable; they may split, merge and vanish. To explore, weights are drawn from
-    what is believed (Thompson sampling), as widely as past predictions were wrong.
+    what is believed (Thompson sampling), as widely as past predictions were wrong; an item counts
+    by the better of the draw and its mirror image.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ class CohortCascade(CompiledPolicy):
         How weights and item make a probability: ``"identity"`` (their inner product, cut to
         [0, 1]) or ``"logistic"``.
     explore
-        Width of the draws in standard deviations of the belief; three times that for cohorts.
+        Width of the draws in standard deviations of the belief; twice that for cohorts.
     reg
         Ridge constant of the cohorts' and everyone's weights.
     max_cohorts
