@@ -144,7 +144,7 @@ def test_a_snapshot_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypa
 def test_a_writer_that_meets_a_bug_refuses_everything(tmp_path, monkeypatch):
     s = shop(tmp_path)
     decision = s.recommend("alice", 1, ITEMS)
-    monkeypatch.setattr(s._book, "apply", lambda *_: 1 / 0)
+    monkeypatch.setattr(s._book, "learn", lambda *_: 1 / 0)
     for _ in range(2):
         with pytest.raises(StoreUnavailable, match="the writer has stopped: ZeroDivisionError"):
             s.feedback(decision.id, 0)

@@ -50,6 +50,13 @@ def test_what_was_committed_is_there_after_a_restart(store, where):
         again.close()
 
 
+def test_decisions_are_found_together(store):
+    store.commit(Batch(decisions=[row(1), row(3), row(4, payload=b"other")]))
+    found = store.decisions([4, 2, 1, 4, 2**60])
+    assert sorted(found) == [row(1), row(4, payload=b"other")]
+    assert store.decisions([]) == []
+
+
 def test_a_batch_is_whole_or_not_at_all(store):
     store.commit(events(1))
     with pytest.raises(StoreError):

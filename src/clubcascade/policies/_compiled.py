@@ -173,6 +173,32 @@ class CompiledPolicy(Policy):
                 number = self._join(user)
             single.learn(self.compiled, number, self.padded(shown), rows, examined, rewards)
 
+    def learn_many(
+        self,
+        users: Sequence[Hashable],
+        shown: Floats,
+        examined: Sequence[int],
+        clicks: Sequence[Sequence[int]],
+    ) -> None:
+        """Do what one ``update`` after another does; nothing is checked.
+
+        Parameters
+        ----------
+        users
+            The user of each event.
+        shown
+            The features of what was shown: all events', one below the other, of one length.
+        examined, clicks
+            For each event how many were looked at, and the places of those that were clicked.
+        """
+        places = np.arange(len(shown)).reshape(len(users), -1)
+        n, k = places.shape
+        rewards = np.zeros(n * k)
+        rewards[[k * at + click for at, clicked in enumerate(clicks) for click in clicked]] = 1.0
+        taught = np.array(examined), rewards.reshape(n, k)
+        with self._lock:
+            self._learn_many(users, self.padded(shown), places, *taught)
+
     def recommend_many(self, users: Sequence[Hashable], items: Items, k: int) -> Ints:
         """Return one list per user, as single calls of :meth:`recommend` would, one after another.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,11 @@ import numpy as np
 from clubcascade import model_file
 from clubcascade.errors import StoreDamaged, unknown_name
 from clubcascade.service.model import Model
-from clubcascade.service.records import Event, ModelMade, read_event
+from clubcascade.service.records import Event, Learned, ModelMade, read_event
 from clubcascade.storage import snapshot_codec as snapshots
+
+AT_ONCE = 64
+"""Answers that are learned while lists of the model wait."""
 
 
 class Book:
@@ -46,13 +51,33 @@ class Book:
             self.models[event.model].apply(number, event)
         self.number = number
 
-    def replay(self, number: int, payload: bytes) -> None:
-        """Take in an event as the log keeps it."""
-        try:
-            event = read_event(payload)
-        except (ValueError, KeyError, TypeError) as error:
-            raise StoreDamaged(f"event {number} of the log cannot be read: {error}") from error
-        self.apply(number, event)
+    def learn(self, answers: list[Learned]) -> None:
+        """Take in the next events of the log, all of them answers.
+
+        Whoever asks for a list meanwhile waits for ``AT_ONCE`` of them at most.
+        """
+        for name, of_model in groupby(answers, attrgetter("model")):
+            group = list(of_model)
+            for start in range(0, len(group), AT_ONCE):
+                some = group[start : start + AT_ONCE]
+                self.models[name].learn(self.number + len(some), some)
+                self.number += len(some)
+
+    def replay(self, events: Iterable[tuple[int, bytes]]) -> None:
+        """Take in the next events, numbered and as the log keeps them."""
+        answers: list[Learned] = []
+        for number, payload in events:
+            try:
+                event = read_event(payload)
+            except (ValueError, KeyError, TypeError) as error:
+                raise StoreDamaged(f"event {number} of the log cannot be read: {error}") from error
+            if isinstance(event, Learned) and len(answers) < AT_ONCE:
+                answers.append(event)
+                continue
+            self.learn(answers)
+            answers = []
+            self.apply(number, event)
+        self.learn(answers)
 
     # -- snapshots -----------------------------------------------------------------------------
 

@@ -100,7 +100,7 @@ class Decider:
             ask.user,
             self._upkeep.now(),
             tuple([names[row] for row in rows]),
-            table.take(rows, axis=0),
+            table.take(rows, axis=0).tobytes(),
             scores,
             version,
             request,

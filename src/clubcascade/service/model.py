@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from clubcascade.core import Catalog, Floats, Items, Policy
 from clubcascade.errors import ClubCascadeError, InvalidItems
 from clubcascade.policies import policy_class
 from clubcascade.policies._compiled import CompiledPolicy
-from clubcascade.service.records import Event, ItemsGone, ItemsPut, Learned, ModelMade
+from clubcascade.service.records import Event, ItemsGone, ItemsPut, Learned, ModelMade, matrix
 
 RUNS = 2**22
 DRAWS_OF_A_RUN = 2**40
@@ -45,7 +46,7 @@ class Model:
         quick = compiled and kind.recommend is CompiledPolicy.recommend
         self._listed = policy.listed if quick and policy.tells_scores else None  # type: ignore[attr-defined]
         quick = compiled and kind.update is CompiledPolicy.update
-        self._learn_checked = policy.learn if quick else None  # type: ignore[attr-defined]
+        self._learn_many: Any = policy.learn_many if quick else None  # type: ignore[attr-defined]
 
     @classmethod
     def made(cls, event: ModelMade, run: int = 0) -> Model:
@@ -128,35 +129,54 @@ class Model:
 
     def apply(self, number: int, event: Event) -> None:
         """Change the model by one event of the log."""
+        if isinstance(event, Learned):
+            self.learn(number, [event])
+            return
         with self.lock:
             match event:
-                case Learned():
-                    self._learn(event)
                 case ItemsPut():
                     self.catalog = with_items(self.catalog, event.ids, event.features)
                 case ItemsGone():
                     self.catalog = without_items(self.catalog, event.ids)
             self.version = number
 
-    def _learn(self, event: Learned) -> None:
-        if event.kind == "late":
-            self.counters["late"] += 1
+    def learn(self, number: int, answers: Sequence[Learned]) -> None:
+        """Change the model by answers that follow one another in the log, the last is ``number``.
+
+        The state is the same to the bit as if each had come alone.
+        """
+        with self.lock:
+            for (late, k, d), alike in groupby(answers, _kind):
+                group = list(alike)
+                if late:
+                    self.counters["late"] += len(group)
+                elif self._learn_many is not None and d == self.policy.n_features:
+                    # Checked when it was shown.
+                    shown = matrix([answer.shown for answer in group], k * len(group), d)
+                    examined, clicks = zip(*[answer.given for answer in group], strict=True)
+                    self._learn_many([answer.user for answer in group], shown, examined, clicks)
+                    self._count(group)
+                else:
+                    for answer in group:
+                        self._learn(answer)
+            self.version = number
+
+    def _learn(self, answer: Learned) -> None:
+        """Learn from one answer, as any policy can."""
+        shown: Any = answer.features
+        if self.policy.n_features is None:  # it knows items by their ids
+            shown = Catalog(shown, answer.ids)[np.arange(len(answer.ids))]
+        try:
+            self.policy.update(answer.user, shown, answer.feedback)
+        except ClubCascadeError:  # the same event is refused again when the log is replayed
+            self.counters["refused"] += 1
             return
-        shown: Any = event.features
-        known = self.policy.n_features
-        if self._learn_checked is not None and shown.shape[1] == known:
-            self._learn_checked(event.user, shown, *event.given)  # checked when it was shown
-        else:
-            if known is None:  # it knows items by their ids
-                shown = Catalog(event.features, event.ids)[np.arange(len(event.ids))]
-            try:
-                self.policy.update(event.user, shown, event.feedback)
-            except ClubCascadeError:  # the same event is refused again when the log is replayed
-                self.counters["refused"] += 1
-                return
-        self.counters["learned"] += 1
-        self.counters["clicks"] += len(event.given[1]) > 0
-        self.counters["absent"] += event.kind == "absent"
+        self._count([answer])
+
+    def _count(self, answers: list[Learned]) -> None:
+        self.counters["learned"] += len(answers)
+        self.counters["clicks"] += sum(1 for answer in answers if answer.given[1])
+        self.counters["absent"] += sum(1 for answer in answers if answer.kind == "absent")
 
     # -- keeping -------------------------------------------------------------------------------
 
@@ -195,6 +215,11 @@ class Model:
         model.counters.update(plain["counters"])
         model.version = plain["version"]
         return model
+
+
+def _kind(answer: Learned) -> tuple[bool, int, int]:
+    """Answers of one kind, to lists of one shape, can be learned together."""
+    return answer.kind == "late", *answer.shape
 
 
 def with_items(catalog: Catalog | None, ids: Sequence[Hashable], features: Floats) -> Catalog:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clubcascade.core import Feedback
-from clubcascade.errors import ClubCascadeError
+from clubcascade.errors import ClubCascadeError, StoreError
 from clubcascade.service.decision import Outcome
 from clubcascade.service.records import Given, Learned, Record, write_event, write_outcome
 from clubcascade.service.ticket import Ticket
@@ -17,14 +17,18 @@ FORGOTTEN = 2
 
 Click = int | None | Feedback
 Answered = Outcome | ClubCascadeError
+Piece = tuple[int, str, str | None, Click]
+"""Feedback on one decision: its number and tag, the model or None, the click."""
+Known = Record | StoreError | None
+"""A decision, why it cannot be read, or None for one that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackWork:
-    """Feedback on one or more decisions: (number, tag, model or None, click) each."""
+    """Feedback on one or more decisions; None for what has no possible id."""
 
     ticket: Ticket
-    items: Sequence[tuple[int, str, str | None, Click] | None]
+    items: Sequence[Piece | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class Plan:
     now: int
     wait: int
     batch: Batch = field(default_factory=Batch)
-    learned: list[tuple[int, Learned]] = field(default_factory=list)
+    learned: list[Learned] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     answers: dict[int, tuple[Record, str, Given]] = field(default_factory=dict)
     tickets: list[Ticket] = field(default_factory=list)
@@ -65,20 +69,30 @@ class Plan:
         self.records.append(record)
         self.batch.decisions.append(record.row())
 
-    def answer(self, record: Record | None, tag: str, model: str | None, click: Click) -> Outcome:
-        """Take an answer in: validate, deduplicate, note the event."""
+    def answer(self, known: Mapping[int, Known], piece: Piece | None) -> Answered:
+        """Take a piece of feedback in: validate, deduplicate, note the event."""
+        if piece is None:
+            return Outcome.UNKNOWN
+        number, tag, model, click = piece
+        record = known[number]
+        if isinstance(record, StoreError):
+            return record
         if record is None or record.tag != tag or model not in (None, record.model):
             return Outcome.UNKNOWN
-        if self.now - record.at > FORGOTTEN * self.wait:
+        age = self.now - record.at
+        if age > FORGOTTEN * self.wait:
             return Outcome.UNKNOWN
-        given = _given(click, len(record.ids))
-        planned = self.answers.get(record.number)
+        try:
+            given = _given(click, len(record.ids))
+        except ClubCascadeError as error:
+            return error
+        planned = self.answers.get(number)
         kind, earlier = planned[1:] if planned else (record.kind, record.given)
         if kind == "absent":
             return Outcome.LATE
         if earlier is not None:
             return Outcome.DUPLICATE if earlier == given else Outcome.CONFLICT
-        late = self.now - record.at > self.wait
+        late = age > self.wait
         self.log(record, "late" if late else "applied", given)
         return Outcome.LATE if late else Outcome.APPLIED
 
@@ -93,13 +107,13 @@ class Plan:
             self.now,
             given,
             record.ids,
-            record.features,
+            record.shown,
         )
         self.batch.events.append((number, write_event(event)))
         outcome = write_outcome(kind, given)
         self.batch.answers.append(Answer(record.number, outcome, number, record.base))
         self.answers[record.number] = (record, kind, given)
-        self.learned.append((number, event))
+        self.learned.append(event)
         self.next_event = number + 1
 
     def done(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,12 +31,18 @@ Given = tuple[int, tuple[int, ...]]
 """Feedback as it is compared: how many were looked at, and the clicks."""
 
 
-def _plain(value: Any) -> Any:
-    return value if type(value) is str or type(value) is int else model_file.encode(value)
+_PLAIN = {str, int}
+"""Types of ids that are JSON as they are."""
 
 
-def _names(values: Sequence[Hashable]) -> list[Any]:
-    return [_plain(value) for value in values]
+def _names(values: Sequence[Hashable]) -> Sequence[Any]:
+    """Return ids as JSON has them."""
+    return values if _PLAIN.issuperset(map(type, values)) else [*map(model_file.encode, values)]
+
+
+def _read_names(values: list[Any]) -> tuple[Hashable, ...]:
+    """Return the ids that :func:`_names` was given."""
+    return tuple(values if _PLAIN.issuperset(map(type, values)) else map(model_file.decode, values))
 
 
 def _text(head: list[Any]) -> bytes:
@@ -69,14 +75,22 @@ def _unpack(payload: bytes, start: int = 0) -> tuple[list[Any], int]:
         return json.loads(text.decode("utf-8", "surrogatepass")), place + length
 
 
-def _matrix(payload: bytes, place: int, rows: int, columns: int) -> Floats:
-    flat = np.frombuffer(payload, np.float64, rows * columns, place)
-    return flat.reshape(rows, columns).copy()  # the kernels are compiled for arrays of their own
+def matrix(shown: Iterable[bytes], rows: int, columns: int) -> Floats:
+    """Return features as an array that can be written: the kernels are compiled for such ones."""
+    return np.frombuffer(bytearray().join(shown), np.float64).reshape(rows, columns)
+
+
+def _shape(ids: Sequence[Hashable], shown: bytes) -> tuple[int, int]:
+    """Return how many items were shown, and the number of their features."""
+    return len(ids), len(shown) // (8 * len(ids))
 
 
 @dataclass(slots=True)
 class Record:
-    """A decision with all that learning from its answer needs."""
+    """A decision with all that learning from its answer needs.
+
+    ``shown`` has the features of the items, row by row, as they lie in memory.
+    """
 
     number: int
     tag: str
@@ -84,7 +98,7 @@ class Record:
     user: Hashable
     at: int
     ids: tuple[Hashable, ...]
-    features: Floats
+    shown: bytes
     scores: tuple[float, ...] | None
     version: int
     request: str | None
@@ -94,36 +108,35 @@ class Record:
 
     def row(self) -> DecisionRow:
         """Return the decision as the store keeps it."""
-        k, d = self.features.shape
-        head = [self.model, _plain(self.user), self.tag, self.at, _names(self.ids), k, d]
-        head += [None if self.scores is None else len(self.scores), self.version, self.request]
+        user, *ids = _names((self.user, *self.ids))
         scores = b"" if self.scores is None else _floats(self.scores)
-        payload = _pack(head, self.features.tobytes(), scores)
+        head = [self.model, user, self.tag, self.at, ids, *_shape(self.ids, self.shown)]
+        head += [None if self.scores is None else len(self.scores), self.version, self.request]
+        payload = _pack(head, self.shown, scores)
         self.base = checksum(self.number, payload)
         return DecisionRow(self.number, self.at, self.request, payload)
 
     @classmethod
     def read(cls, row: DecisionRow) -> Record:
         """Return the decision that the store kept."""
-        head, place = _unpack(row.payload)
+        payload = row.payload
+        head, place = _unpack(payload)
         model, user, tag, at, ids, k, d, n_scores, version, request = head
-        features = _matrix(row.payload, place, k, d)
-        scores: tuple[float, ...] | None = None
-        if n_scores is not None:
-            flat = np.frombuffer(row.payload, np.float64, n_scores, place + features.nbytes)
-            scores = tuple(flat.tolist())
+        end = place + 8 * k * d
+        scores = None if n_scores is None else struct.unpack_from(f"={n_scores}d", payload, end)
+        user, *ids = _read_names([user, *ids])
         record = cls(
             row.number,
             tag,
             model,
-            model_file.decode(user),
+            user,
             at,
-            tuple(model_file.decode(ids)),
-            features,
+            tuple(ids),
+            payload[place:end],
             scores,
             version,
             request,
-            base=checksum(row.number, row.payload),
+            base=checksum(row.number, payload),
         )
         if row.outcome is not None:
             record.kind, record.given = read_outcome(row.outcome)
@@ -199,7 +212,17 @@ class Learned:
     at: int
     given: Given
     ids: tuple[Hashable, ...]
-    features: Floats
+    shown: bytes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many items were shown, and the number of their features."""
+        return _shape(self.ids, self.shown)
+
+    @property
+    def features(self) -> Floats:
+        """What was shown, one row of features per item."""
+        return matrix([self.shown], *self.shape)
 
     @property
     def feedback(self) -> Feedback:
@@ -214,11 +237,10 @@ def write_event(event: Event) -> bytes:
     """Return an event as the log keeps it."""
     match event:
         case Learned():
-            k, d = event.features.shape
-            given = [event.given[0], event.given[1]]
-            head = [event.model, event.kind, event.decision, _plain(event.user), event.at]
-            head += [given, _names(event.ids), k, d]
-            return b"L" + _pack(head, event.features.tobytes())
+            user, *ids = _names((event.user, *event.ids))
+            head = [event.model, event.kind, event.decision, user, event.at]
+            head += [event.given, ids, *event.shape]
+            return b"L" + _pack(head, event.shown)
         case ItemsPut():
             head = [event.model, _names(event.ids), *event.features.shape]
             return b"I" + _pack(head, event.features.tobytes())
@@ -241,14 +263,12 @@ def read_event(payload: bytes) -> Event:
     head, place = _unpack(payload, 1)
     if kind == b"L":
         model, what, number, user, at, (examined, clicks), ids, k, d = head
-        features = _matrix(payload, place, k, d)
-        names = tuple(model_file.decode(ids))
-        user, given = model_file.decode(user), (examined, tuple(clicks))
-        return Learned(model, what, number, user, at, given, names, features)
+        user, *names = _read_names([user, *ids])
+        given, shown = (examined, tuple(clicks)), payload[place : place + 8 * k * d]
+        return Learned(model, what, number, user, at, given, tuple(names), shown)
     if kind == b"I":
         model, ids, k, d = head
-        names = tuple(model_file.decode(ids))
-        return ItemsPut(model, names, _matrix(payload, place, k, d))
+        return ItemsPut(model, _read_names(ids), matrix([payload[place:]], k, d))
     if kind == b"R":
-        return ItemsGone(head[0], tuple(model_file.decode(head[1])))
+        return ItemsGone(head[0], _read_names(head[1]))
     raise InvalidArgument(f"an event must be of kind M, L, I or R, got {kind!r}")

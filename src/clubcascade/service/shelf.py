@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 
+from clubcascade.errors import StoreError
 from clubcascade.service.records import Record
 from clubcascade.storage import Store
 
@@ -64,6 +66,22 @@ class Shelf:
             row = self._store.decision(number)
             record = None if row is None else Record.read(row)
         return record
+
+    def find_many(self, numbers: Iterable[int]) -> dict[int, Record | StoreError | None]:
+        """Return what :meth:`find` returns for each number, or raises; with one look at most."""
+        found: dict[int, Record | StoreError | None] = {n: self._records.get(n) for n in numbers}
+        missing = [number for number, record in found.items() if record is None]
+        if not missing:
+            return found
+        try:
+            found.update((row.number, Record.read(row)) for row in self._store.decisions(missing))
+        except StoreError:  # one of them is damaged, or all cannot be read: who asks is told
+            for number in missing:
+                try:
+                    found[number] = self.find(number)
+                except StoreError as error:
+                    found[number] = error
+        return found
 
     def find_request(self, request: str) -> Record | None:
         """Return the decision that was made for a request id."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from clubcascade.core import Catalog
 from clubcascade.errors import ClubCascadeError
+from clubcascade.service.model import Model
 from clubcascade.service.recommender import Recommender
+from clubcascade.service.records import Learned
 
 
 def warm(shop: Recommender) -> None:
@@ -17,8 +19,9 @@ def warm(shop: Recommender) -> None:
         fresh = policy.fresh()
         rows = [[0.0] * d, [0.0] * d]
         user = next(iter(getattr(fresh, "users", None) or ["warm"]))
+        shown = Learned(name, "applied", 1, user, 0, (1, (0,)), (0, 1), bytes(2 * 8 * d))
         try:
-            fresh.update(user, rows, 0)
+            Model(name, fresh).learn(1, [shown])
             fresh.recommend(user, rows, 1)
             fresh.recommend(user, Catalog(rows), 1)
         except ClubCascadeError:

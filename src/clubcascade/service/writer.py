@@ -13,7 +13,7 @@ from typing import Any
 
 from clubcascade.errors import ClubCascadeError, StoreError, StoreUnavailable
 from clubcascade.service.book import Book
-from clubcascade.service.plan import Answered, DecisionWork, FeedbackWork, Plan
+from clubcascade.service.plan import DecisionWork, FeedbackWork, Plan
 from clubcascade.service.records import Event, Record, write_event
 from clubcascade.service.recovery import catch_up
 from clubcascade.service.shelf import Shelf
@@ -179,20 +179,29 @@ class Writer:
         if self._broken and (works or records) and not self._mend():
             self._hold(works, records)
             return
+        run: list[FeedbackWork | DecisionWork] = []
+        for work in works:
+            if isinstance(work, FeedbackWork | DecisionWork):
+                run.append(work)
+            elif isinstance(work, CallWork):
+                self._write(records, run)
+                records, run = [], []
+                self._call(work)
+        self._write(records, run)
+
+    def _write(self, records: list[Record], run: list[FeedbackWork | DecisionWork]) -> None:
+        """Serve works that one commit can hold."""
         plan = self._plan()
         for record in records:
             plan.add_decision(record)
-        for work in works:
+        asked = [work.items for work in run if isinstance(work, FeedbackWork)]
+        known = self.shelf.find_many({item[0] for items in asked for item in items if item})
+        for work in run:
             if isinstance(work, DecisionWork):
                 plan.add_decision(work.record)
-                plan.tickets.append(work.ticket)
-            elif isinstance(work, FeedbackWork):
-                work.ticket.answer = [self._answer(plan, item) for item in work.items]
-                plan.tickets.append(work.ticket)
-            elif isinstance(work, CallWork):
-                self._flush(plan)
-                self._call(work)
-                plan = self._plan()
+            else:
+                work.ticket.answer = [plan.answer(known, item) for item in work.items]
+            plan.tickets.append(work.ticket)
         self._flush(plan)
 
     def _plan(self) -> Plan:
@@ -200,19 +209,6 @@ class Writer:
         for record in self._unsaved:
             plan.add_decision(record)
         return plan
-
-    def _answer(self, plan: Plan, item: tuple[Any, ...] | None) -> Answered:
-        if item is None:
-            return plan.answer(None, "", None, None)
-        number, tag, model, click = item
-        try:
-            return plan.answer(self._find(plan, number), tag, model, click)
-        except ClubCascadeError as error:
-            return error
-
-    def _find(self, plan: Plan, number: int) -> Record | None:
-        planned = plan.answers.get(number)
-        return planned[0] if planned else self.shelf.find(number)
 
     # -- one commit ----------------------------------------------------------------------------
 
@@ -232,8 +228,7 @@ class Writer:
             self._reject(plan.tickets, error)
             return
         self._unsaved = []
-        for number, event in plan.learned:
-            self.book.apply(number, event)
+        self.book.learn(plan.learned)
         plan.done()
         self.shelf.saved(plan.records)
         self.upkeep.answered(plan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -91,9 +91,13 @@ class Store(ABC):
     def commit(self, batch: Batch) -> None:
         """Make a batch durable, whole."""
 
-    @abstractmethod
     def decision(self, number: int) -> DecisionRow | None:
         """Return the decision of that number."""
+        return next(iter(self.decisions([number])), None)
+
+    @abstractmethod
+    def decisions(self, numbers: Sequence[int]) -> list[DecisionRow]:
+        """Return those of the decisions of these numbers that are known, in any order."""
 
     @abstractmethod
     def by_request(self, request: str) -> DecisionRow | None:

@@ -1,0 +1,56 @@
+"""Models learn from answers in groups, and are the same to the bit as if each had come alone."""
+
+import numpy as np
+import pytest
+
+from clubcascade.policies import policy_class
+from clubcascade.service.book import AT_ONCE, Book
+from clubcascade.service.records import Learned, ModelMade
+
+D = 3
+
+
+def answers(n, seed=3):
+    """Answers to lists of several lengths, for two models, some of them late or absent."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for number in range(n):
+        k = 2 + (rng.random() < 0.1)
+        kind = ["applied", "late", "absent"][rng.choice(3, p=[0.8, 0.1, 0.1])]
+        click = rng.integers(k + 1)
+        given = (k, ()) if click == k or kind == "absent" else (click + 1, (int(click),))
+        model = "b" if rng.random() < 0.1 else "a"
+        shown = rng.uniform(-0.5, 0.5, (k, D)).tobytes()
+        user = f"user {rng.integers(20)}"
+        found.append(Learned(model, kind, number, user, 0, given, tuple(range(k)), shown))
+    return found
+
+
+def book(policy):
+    made = Book()
+    for number, name in enumerate("ab", start=1):
+        made.apply(number, ModelMade.of(name, policy_class(policy)(n_features=D)))
+    return made
+
+
+@pytest.mark.parametrize("policy", ["cohort_cascade", "club_cascade", "cascade_lin_ts"])
+def test_groups_teach_what_single_answers_teach(policy):
+    log = answers(3 * AT_ONCE)
+    alone, together, cut = book(policy), book(policy), book(policy)
+    for number, answer in enumerate(log, start=3):
+        alone.apply(number, answer)
+    together.learn(log)
+    for start in range(0, len(log), 7):
+        cut.learn(log[start : start + 7])
+    assert alone.digest() == together.digest() == cut.digest()
+    assert alone.number == together.number == cut.number == len(log) + 2
+    counters, versions = together["a"].counters, [together[name].version for name in "ab"]
+    assert counters == alone["a"].counters and min(counters[n] for n in ("late", "absent")) > 0
+    assert versions == [alone[name].version for name in "ab"] and max(versions) == len(log) + 2
+
+
+def test_nothing_to_learn_changes_nothing():
+    made = book("cohort_cascade")
+    before = made.digest()
+    made.learn([])
+    assert (made.digest(), made.number) == (before, 2)
