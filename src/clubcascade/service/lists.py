@@ -154,12 +154,13 @@ class Lists:
             if problem.status >= 500:
                 raise problem
             return schemas.FeedbackAnswer(piece.decision_id, error=problem.body()["error"])
-        self._service.metrics.outcomes[model, outcome.value] += 1
-        if outcome == "applied":
+        told = outcome.value
+        self._service.metrics.outcomes[model, told] += 1
+        if told == "applied":
             given = click[1]
             clicked = bool(given.clicks) if isinstance(given, Feedback) else given is not None
             self._service.pulse_of(model).answered(clicked)
-        return schemas.FeedbackAnswer(piece.decision_id, outcome.value)
+        return schemas.FeedbackAnswer(piece.decision_id, told)
 
 
 def pieces_of(sent: Either) -> tuple[list[schemas.FeedbackItem], bool]:

@@ -23,7 +23,7 @@ Known = Record | StoreError | None
 """A decision, why it cannot be read, or None for one that is not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FeedbackWork:
     """Feedback on one or more decisions; None for what has no possible id."""
 
