@@ -1,6 +1,6 @@
 """Load on the service: requests a second and latency, next to a bare echo on the same stack.
 
-    apt-get install wrk && python benchmarks/load.py --seconds 10 --sync-delay 2 5 10
+    apt-get install wrk && python benchmarks/load.py --seconds 5 --sync-delay 2 5 10
 
 The server runs on core 0, wrk on core 1. ``recommend`` ranks 50 candidates of 20 features for one
 of 1,000 users; feedback is durable when answered. ``--sync-delay`` measures what group commit is
@@ -169,11 +169,11 @@ class Load:
                 where = f"{self.url}/v1/default/recommend"
                 seen = wrk(where, bodies, CALLERS, self.seconds, service)
                 self.rows[f"recommend, {name}"] = seen
-            half = len(self.made) // 2
-            some = [{"decision_id": one, "click": 1} for one in self.made[half:]]
-            batches = [text({"feedback": some[at : at + 100]}) for at in range(0, half, 100)]
+            few = 4_000 * self.seconds  # enough for a lone caller
+            some = [{"decision_id": one, "click": 1} for one in self.made[few:]]
+            batches = [text({"feedback": some[at : at + 100]}) for at in range(0, len(some), 100)]
             where = f"{self.url}/v1/default/feedback"
-            seen = wrk(where, self.clicks[:half], 1, self.seconds, service)
+            seen = wrk(where, self.clicks[:few], 1, self.seconds, service)
             self.rows["durable feedback, 1 caller"] = seen
             seen = wrk(where, batches, 8, self.seconds, service)
             self.rows["durable feedback, batches of 100, 8 callers"] = seen
@@ -230,7 +230,7 @@ def table(head: list[str], rows: list[list[str]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--decisions", type=int, default=200_000)
     parser.add_argument("--port", type=int, default=18_080)
     parser.add_argument("--sync-delay", type=float, nargs="*", default=[], metavar="MS")
