@@ -6,10 +6,11 @@ import subprocess
 import sys
 import time
 
+import psycopg
 import pytest
 
 from clubcascade.errors import StoreFenced, StoreLocked, StoreUnavailable
-from clubcascade.storage.postgres import PostgresStore
+from clubcascade.storage.postgres_session import Session
 from tests.docs.pages import ROOT
 from tests.service.shops import ITEMS, NAMES, play, replayed, shop
 
@@ -35,14 +36,11 @@ def test_a_lost_connection_is_made_anew(database):
     s = shop(database)
     decision = s.recommend("alice", 2, ITEMS)
     s.digest()
-    other = PostgresStore.__new__(PostgresStore)  # a session that ends ours, as a restart would
-    other.url, other.notes = database, []
-    other._write = other._read = None
-    other._connect()
-    other._write.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    )
+    with psycopg.connect(database, autocommit=True) as other:  # ends ours, as a restart would
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
     time.sleep(0.2)
     outcomes = []
     for _ in range(3):
@@ -53,9 +51,6 @@ def test_a_lost_connection_is_made_anew(database):
             assert "could not" in str(error)
     assert outcomes[-1] in ("applied", "duplicate")
     assert outcomes.count("applied") == 1
-    for session in (other._write, other._read):
-        if session is not None:
-            session.close()
     s.close()
 
 
@@ -77,7 +72,7 @@ def test_a_server_that_stops_and_comes_back(cluster, database):
 
 def test_a_writer_whose_store_was_taken_over_can_write_nothing(database, monkeypatch):
     """The epoch alone fences: the old session is left alive here."""
-    monkeypatch.setattr(PostgresStore, "_end_old_writers", lambda *_: None)
+    monkeypatch.setattr(Session, "_end_old_writers", lambda *_: None)
     old = shop(database)
     decisions = [old.recommend("alice", 2, ITEMS) for _ in range(3)]
     assert old.feedback(decisions[0].id, 0) == "applied"

@@ -40,7 +40,7 @@ def test_the_log_is_compacted_and_the_older_snapshot_still_serves(tmp_path):
     s.look_after()
     digest = s.digest()
     assert s._store.snapshots() == [31, 21]
-    first = s._store._write.execute("SELECT min(number) FROM log").fetchone()[0]
+    first = s._store._database.write.execute("SELECT min(number) FROM log").fetchone()[0]
     assert first == 22
     s.close()
     (tmp_path / "snapshots" / f"{31:020d}.snapshot").write_bytes(b"gone")
@@ -72,7 +72,7 @@ def test_a_damaged_log_is_refused_and_can_be_repaired(tmp_path):
     at_seven = None
     s.close()
     store = open_store(tmp_path)
-    store._write.execute("UPDATE log SET payload = zeroblob(50) WHERE number = 8")
+    store._database.write.execute("UPDATE log SET payload = zeroblob(50) WHERE number = 8")
     store.close()
     with pytest.raises(StoreDamaged, match="event 8 of the log is damaged; the last is 11"):
         shop(tmp_path)
@@ -123,7 +123,7 @@ def kept(tmp_path_factory):
     s.register_items(NAMES, ITEMS)
     done = play(s, 6)
     s.snapshot()
-    s._store._write.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    s._store._database.write.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     done += play(s, 6)
     s.snapshot()
     done += play(s, 6)

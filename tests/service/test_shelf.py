@@ -26,7 +26,9 @@ def test_many_are_found_with_one_look(tmp_path, monkeypatch):
 def test_a_damaged_decision_is_told_to_who_asks_for_it_alone(tmp_path):
     ids = decided(tmp_path)
     with shop(tmp_path) as s:
-        s._store._write.execute("UPDATE decisions SET payload = zeroblob(9) WHERE number = 2")
+        s._store._database.write.execute(
+            "UPDATE decisions SET payload = zeroblob(9) WHERE number = 2"
+        )
         first, second, third, _ = s.feedback_many([(one, 0) for one in ids])
         assert first == third == "applied"
         assert isinstance(second, StoreDamaged) and "decision 2 is damaged" in str(second)

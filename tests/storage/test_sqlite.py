@@ -20,7 +20,7 @@ def test_commits_are_synchronised(tmp_path):
         before = disk.calls["sync"]
         store.commit(events(number))
         assert disk.calls["sync"] > before
-    mode = store._write.execute("PRAGMA synchronous").fetchone()[0]
+    mode = store._database.write.execute("PRAGMA synchronous").fetchone()[0]
     assert mode == 2  # FULL
     store.close()
 
@@ -107,7 +107,7 @@ def test_an_answer_that_was_wiped_out_of_a_row_is_noticed(tmp_path):
     store = open_store(tmp_path)
     store.commit(Batch(decisions=[DecisionRow(1, 5, None, b"shown")]))
     store.commit(Batch(events=[(1, b"e")], answers=[Answer(1, "x", 1, checksum(1, b"shown"))]))
-    store._write.execute("UPDATE decisions SET outcome=NULL, event=NULL")
+    store._database.write.execute("UPDATE decisions SET outcome=NULL, event=NULL")
     with pytest.raises(StoreDamaged, match="decision 1 is damaged"):
         store.decision(1)
     store.close()

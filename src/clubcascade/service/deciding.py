@@ -11,6 +11,7 @@ from clubcascade.errors import InvalidArgument
 from clubcascade.service.asking import Ask, offer
 from clubcascade.service.book import Book
 from clubcascade.service.decision import tags
+from clubcascade.service.intake import Intake
 from clubcascade.service.model import Model
 from clubcascade.service.names import request_name, user_id
 from clubcascade.service.plan import DecisionWork
@@ -18,7 +19,6 @@ from clubcascade.service.records import Record
 from clubcascade.service.shelf import Shelf
 from clubcascade.service.ticket import Ticket
 from clubcascade.service.upkeep import Upkeep
-from clubcascade.service.writer import Writer
 from clubcascade.storage import Store
 
 
@@ -27,7 +27,7 @@ class Decider:
 
     Parameters
     ----------
-    store, book, shelf, upkeep, writer
+    store, book, shelf, upkeep, intake
         Those of the recommender.
     durable
         Whether a decision is waited for until it is on the disk.
@@ -39,11 +39,11 @@ class Decider:
         book: Book,
         shelf: Shelf,
         upkeep: Upkeep,
-        writer: Writer,
+        intake: Intake,
         *,
         durable: bool,
     ) -> None:
-        self._book, self._shelf, self._upkeep, self._writer = book, shelf, upkeep, writer
+        self._book, self._shelf, self._upkeep, self._intake = book, shelf, upkeep, intake
         self._durable, self._remote = durable, store.remote
         self._numbers, self._tags = count(store.last_decision() + 1), tags()
         self._naming, self._requesting = threading.Lock(), threading.Lock()
@@ -107,8 +107,8 @@ class Decider:
         )
         self._shelf.add(record)
         if not self._durable:
-            self._writer.put_quietly(record)
+            self._intake.put_quietly(record)
             return record, None
         ticket = Ticket(loop)
-        self._writer.put(DecisionWork(record, ticket))
+        self._intake.put(DecisionWork(record, ticket))
         return record, ticket

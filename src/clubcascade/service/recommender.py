@@ -18,6 +18,7 @@ from clubcascade.errors import ClubCascadeError, InvalidArgument, StoreUnavailab
 from clubcascade.service.asking import DEFAULT_MODEL, Ask
 from clubcascade.service.deciding import Decider
 from clubcascade.service.decision import Decision, Outcome, parse_id
+from clubcascade.service.intake import CallWork, Intake
 from clubcascade.service.making import made_alike, make_policy
 from clubcascade.service.model import Model
 from clubcascade.service.names import item_names, model_name
@@ -27,7 +28,7 @@ from clubcascade.service.recovery import open_book
 from clubcascade.service.shelf import Shelf
 from clubcascade.service.ticket import Ticket
 from clubcascade.service.upkeep import Upkeep
-from clubcascade.service.writer import CallWork, Writer
+from clubcascade.service.writer import Writer
 
 DAY = 86_400.0
 
@@ -126,13 +127,14 @@ class Recommender:
                 snapshot_every=snapshot_every,
                 compact=compact,
             )
-            self._writer = Writer(opened, self._book, self._shelf, self._upkeep)
+            self._intake = Intake()
+            self._writer = Writer(self._intake, opened, self._book, self._shelf, self._upkeep)
             self._decider = Decider(
                 opened,
                 self._book,
                 self._shelf,
                 self._upkeep,
-                self._writer,
+                self._intake,
                 durable=bool(durable_decisions),
             )
         except BaseException:
@@ -373,9 +375,9 @@ class Recommender:
             items.append(None if parsed is None else (*parsed, model, click))
         work = FeedbackWork(ticket, items)
         if ticket.loop is None:
-            self._writer.put(work)
+            self._intake.put(work)
         else:
-            self._writer.put_soon(work, ticket.loop)
+            self._intake.put_soon(work, ticket.loop)
         return ticket
 
     # -- keeping -------------------------------------------------------------------------------
@@ -404,7 +406,7 @@ class Recommender:
     @property
     def backlog(self) -> int:
         """How much work waits for the writer."""
-        return self._writer.backlog()
+        return self._intake.backlog()
 
     @property
     def commits(self) -> int:
@@ -419,7 +421,7 @@ class Recommender:
     def _call(self, call: Callable[[], Any]) -> Any:
         self._check_open()
         ticket = Ticket()
-        self._writer.put(CallWork(ticket, call))
+        self._intake.put(CallWork(ticket, call))
         return ticket.wait()
 
     def _check_open(self) -> None:

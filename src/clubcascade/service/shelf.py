@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterable
 
 from clubcascade.errors import StoreError
@@ -20,7 +21,7 @@ class Shelf:
         self._store = store
         self._room = room
         self._lock = threading.Lock()
-        self._records: dict[int, Record] = {}
+        self._records: OrderedDict[int, Record] = OrderedDict()  # a dict finds its first slowly
         self._requests: dict[str, Record] = {}
         self._durable: set[int] = set()
 

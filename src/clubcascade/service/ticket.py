@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from clubcascade.errors import StoreError
+
 
 class Ticket:
     """Holds an answer or an error, once the writer has one.
@@ -62,6 +64,14 @@ def settle(tickets: Iterable[Ticket]) -> None:
             loop.call_soon_threadsafe(_resolve, group)
         except RuntimeError:
             pass  # the loop is closed: nobody waits any more
+
+
+def reject(tickets: Iterable[Ticket], error: StoreError) -> None:
+    """Tell the callers that nothing was done; each gets an error of its own."""
+    refused = list(tickets)
+    for ticket in refused:
+        ticket.answer, ticket.error = None, type(error)(str(error))
+    settle(refused)
 
 
 def _resolve(tickets: list[Ticket]) -> None:

@@ -2,138 +2,61 @@
 
 from __future__ import annotations
 
-import asyncio
-import queue
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 from clubcascade.errors import ClubCascadeError, StoreError, StoreUnavailable
 from clubcascade.service.book import Book
+from clubcascade.service.intake import CallWork, Intake, Work
 from clubcascade.service.plan import DecisionWork, FeedbackWork, Plan
 from clubcascade.service.records import Event, Record, write_event
 from clubcascade.service.recovery import catch_up
 from clubcascade.service.shelf import Shelf
-from clubcascade.service.ticket import Ticket, settle
+from clubcascade.service.ticket import reject, settle
 from clubcascade.service.upkeep import EVERY, Upkeep
 from clubcascade.storage import Batch, Store
 
-MOST = 2_000
-"""Pieces of work in one commit, at most."""
-LINGER = 0.02
-"""Seconds that decisions may wait for company when nobody waits for them."""
-COMPANY = 0.5
-"""Share of a commit's time that answers may wait for as many as came to the last commit."""
-PATIENCE = 0.004
-"""Seconds that they wait for that, at most."""
 UNSAVED = 50_000
 """Decisions that are held for a store that cannot write; beyond that the oldest are lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallWork:
-    """Something to be done between two commits, by the writer."""
-
-    ticket: Ticket
-    call: Callable[[], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class StopWork:
-    """Nothing comes after this."""
-
-    ticket: None = None
-
-
-@dataclass(frozen=True, slots=True)
-class GroupWork:
-    """What came to an event loop at one time."""
-
-    works: list[FeedbackWork]
-    ticket: None = None
-
-
-@dataclass(frozen=True, slots=True)
-class WakeWork:
-    """Decisions have come for which nobody waits."""
-
-    ticket: None = None
-
-
-Work = FeedbackWork | DecisionWork | CallWork | StopWork | WakeWork | GroupWork
-
-
 class Writer:
-    """Serves the queue in order. The log's order is the order of this queue."""
+    """Serves what comes in, in order: the log's order is that of the intake.
 
-    def __init__(self, store: Store, book: Book, shelf: Shelf, upkeep: Upkeep) -> None:
+    Parameters
+    ----------
+    intake
+        Where work comes from.
+    store, book, shelf, upkeep
+        Those of the recommender.
+    """
+
+    def __init__(
+        self, intake: Intake, store: Store, book: Book, shelf: Shelf, upkeep: Upkeep
+    ) -> None:
+        self._intake = intake
         self.store, self.book, self.shelf, self.upkeep = store, book, shelf, upkeep
         self.problem: str | None = None
         self.commits = 0
-        self._queue: queue.SimpleQueue[Work] = queue.SimpleQueue()
-        self._soon: dict[asyncio.AbstractEventLoop, list[FeedbackWork]] = {}
-        self._quiet: deque[Record] = deque()
         self._company = 0  # callers that the last commit answered: they may come again soon
         self._took = 0.0  # seconds of the last commit
         self._unsaved: list[Record] = []
         self._broken = False
-        self._gate = threading.Lock()
-        self._stopping = False
         self._dead: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="clubcascade-writer", daemon=True)
         self._thread.start()
 
-    def put(self, work: Work) -> None:
-        """Join the queue."""
-        with self._gate:
-            if self._stopping:
-                raise StoreUnavailable("the recommender is closed")
-            self._queue.put(work)
-
-    def put_soon(self, work: FeedbackWork, loop: asyncio.AbstractEventLoop) -> None:
-        """Join the queue with all else that comes to an event loop at this time."""
-        group = self._soon.get(loop)
-        if group is None:
-            if self._stopping:
-                raise StoreUnavailable("the recommender is closed")
-            group = self._soon[loop] = []
-            loop.call_soon(self._hand_over, loop)
-        group.append(work)
-
-    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
-        works = self._soon.pop(loop)
-        try:
-            self.put(GroupWork(works))
-        except StoreUnavailable as error:
-            self._refuse(list(works), error)
-
-    def put_quietly(self, record: Record) -> None:
-        """Hand over a decision that nobody waits for, without waking the writer each time."""
-        quiet = not self._quiet
-        self._quiet.append(record)
-        if quiet:
-            self.put(WakeWork())
-
     def stop(self) -> None:
-        """Finish what is queued and end the thread."""
-        with self._gate:
-            self._stopping = True
-            self._queue.put(StopWork())
+        """Finish what came in and end the thread."""
+        self._intake.close()
         self._thread.join()
-
-    def backlog(self) -> int:
-        """Return how much is queued."""
-        return self._queue.qsize()
 
     # -- the loop ------------------------------------------------------------------------------
 
     def _run(self) -> None:
         stop = False
         while not stop:
-            works, stop = self._gather()
+            works, stop = self._intake.gather(self.upkeep.due, self._company, self._took)
             try:
                 if self._dead is not None:
                     raise self._dead
@@ -145,37 +68,10 @@ class Writer:
                 self.problem = f"the writer has stopped: {error!r}"
                 self._refuse(works, StoreUnavailable(self.problem))
 
-    def _gather(self) -> tuple[list[Work], bool]:
-        """Take what is queued; decisions that nobody waits for may wait for company."""
-        works: list[Work] = []
-        until, hurried = self.upkeep.due, False
-        try:
-            while len(works) < MOST:
-                wait = until - time.monotonic()
-                work = self._queue.get(timeout=wait) if wait > 0 else self._queue.get_nowait()
-                if isinstance(work, StopWork):
-                    return works, True
-                first = not works
-                if isinstance(work, GroupWork):
-                    works.extend(work.works)
-                else:
-                    works.append(work)
-                if not hurried and not isinstance(work, WakeWork):
-                    # Who was answered together comes again together: a moment for the others.
-                    hurried = True
-                    until = time.monotonic() + min(PATIENCE, COMPANY * self._took)
-                elif first:
-                    until = time.monotonic() + LINGER
-                if hurried and len(works) >= self._company:
-                    until = 0.0
-        except queue.Empty:
-            pass
-        return works, False
-
     def _serve(self, works: list[Work]) -> None:
         # A decision is handed over before its id is known to anyone: all that the works at hand
         # can speak of are here now.
-        records = [self._quiet.popleft() for _ in range(len(self._quiet))]
+        records = self._intake.quiet()
         if self._broken and (works or records) and not self._mend():
             self._hold(works, records)
             return
@@ -225,7 +121,7 @@ class Writer:
                 self._company = len(plan.tickets)
         except StoreError as error:
             self._failed(plan.records, error)
-            self._reject(plan.tickets, error)
+            reject(plan.tickets, error)
             return
         self._unsaved = []
         self.book.learn(plan.learned)
@@ -241,11 +137,6 @@ class Writer:
         self.problem = str(error)
         self._unsaved = records[-UNSAVED:]
         self.shelf.forget(records[:-UNSAVED])
-
-    def _reject(self, tickets: list[Ticket], error: StoreError) -> None:
-        for ticket in tickets:
-            ticket.answer, ticket.error = None, type(error)(str(error))
-        settle(tickets)
 
     def _mend(self) -> bool:
         """After an error: connect anew and take in what became durable nevertheless."""
@@ -275,7 +166,7 @@ class Writer:
                 self._call(work)
 
     def _refuse(self, works: list[Work], error: StoreError) -> None:
-        self._reject([work.ticket for work in works if work.ticket is not None], error)
+        reject([work.ticket for work in works if work.ticket is not None], error)
 
     # -- between commits -----------------------------------------------------------------------
 

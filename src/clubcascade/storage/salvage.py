@@ -16,7 +16,8 @@ from clubcascade.storage.base import DecisionRow, checksum, row_checksum
 from clubcascade.storage.folder_lock import FolderLock
 from clubcascade.storage.head_mark import HeadMark
 from clubcascade.storage.snapshot_files import SnapshotFiles
-from clubcascade.storage.sqlite import DATABASE, SCHEMA
+from clubcascade.storage.sqlite import DATABASE
+from clubcascade.storage.sqlite_database import SCHEMA
 
 
 def salvage(folder: str | os.PathLike[str]) -> list[str]:

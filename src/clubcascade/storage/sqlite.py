@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
-from clubcascade.errors import StoreDamaged, StoreError, StoreUnavailable
+from clubcascade.errors import StoreDamaged, StoreUnavailable
 from clubcascade.storage import starts
 from clubcascade.storage.base import (
     FORMAT,
@@ -23,21 +21,10 @@ from clubcascade.storage.base import (
 from clubcascade.storage.folder_lock import FolderLock
 from clubcascade.storage.head_mark import HeadMark
 from clubcascade.storage.snapshot_files import SnapshotFiles
+from clubcascade.storage.sqlite_database import Database, problems
 
 DATABASE = "store.db"
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS log (
-  number INTEGER PRIMARY KEY, payload BLOB NOT NULL, sum INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS decisions (
-  number INTEGER PRIMARY KEY, at INTEGER NOT NULL, request TEXT, payload BLOB NOT NULL,
-  outcome TEXT, event INTEGER, sum INTEGER NOT NULL
-);
-CREATE UNIQUE INDEX IF NOT EXISTS by_request ON decisions (request) WHERE request IS NOT NULL;
-CREATE INDEX IF NOT EXISTS waiting ON decisions (number) WHERE outcome IS NULL;
-"""
 _DECISION = "SELECT number, at, request, payload, outcome, event, sum FROM decisions"
 _DECISIONS_OF = f"{_DECISION} WHERE number IN (SELECT value FROM json_each(?))"
 
@@ -55,21 +42,18 @@ class SqliteStore(Store):
 
     def __init__(self, folder: str | os.PathLike[str], *, vfs: str | None = None) -> None:
         self.folder = Path(folder)
-        self._vfs = vfs
         self.notes = []
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
             raise StoreUnavailable(f"{self.folder} must be a folder, got a file") from None
         self._lock = FolderLock(self.folder / "lock")
-        self._reading = threading.Lock()
         self._mark = HeadMark(self.folder / "head")
-        self._write: sqlite3.Connection | None = None
-        self._read: sqlite3.Connection | None = None
+        self._database = Database(self.folder / DATABASE, vfs)
         try:
             self._files = SnapshotFiles(self.folder / "snapshots")
             with problems("open the store"):
-                self._open()
+                self._database.open()
                 self._check_format()
                 self._check_mark()
                 self._count_start()
@@ -79,29 +63,10 @@ class SqliteStore(Store):
 
     # -- opening -------------------------------------------------------------------------------
 
-    def _connect(self) -> sqlite3.Connection:
-        path = (self.folder / DATABASE).absolute().as_uri()
-        uri = path if self._vfs is None else f"{path}?vfs={self._vfs}"
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-        connection.text_factory = str
-        return connection
-
-    def _open(self) -> None:
-        self._write = self._connect()
-        mode = self._write.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-        if mode != "wal":
-            raise StoreUnavailable(f"{self.folder} must be on a disk that allows WAL, got {mode!r}")
-        self._write.execute("PRAGMA synchronous=FULL")
-        self._write.execute("PRAGMA wal_autocheckpoint=2000")
-        self._write.executescript(SCHEMA)
-        self._read = self._connect()
-        self._read.execute("PRAGMA query_only=ON")
-
     def _check_format(self) -> None:
-        assert self._write is not None
-        row = self._write.execute("SELECT value FROM about WHERE name='format'").fetchone()
+        row = self._database.write.execute("SELECT value FROM about WHERE name='format'").fetchone()
         if row is None:
-            self._write.execute("INSERT INTO about VALUES ('format', ?)", (str(FORMAT),))
+            self._database.write.execute("INSERT INTO about VALUES ('format', ?)", (str(FORMAT),))
             return
         if not row[0].isdecimal() or not 1 <= int(row[0]) <= FORMAT:
             raise StoreDamaged(
@@ -123,11 +88,10 @@ class SqliteStore(Store):
         self._mark.write(last)
 
     def _count_start(self) -> None:
-        assert self._write is not None
-        row = self._write.execute("SELECT value FROM about WHERE name='starts'").fetchone()
+        row = self._database.write.execute("SELECT value FROM about WHERE name='starts'").fetchone()
         used = self.last_event() > 0
         self.starts = starts.following(None if row is None else row[0], used=used)
-        self._write.execute(
+        self._database.write.execute(
             "INSERT OR REPLACE INTO about VALUES ('starts', ?)", (starts.write(self.starts),)
         )
 
@@ -135,9 +99,7 @@ class SqliteStore(Store):
 
     def commit(self, batch: Batch) -> None:
         """Make a batch durable, whole."""
-        write = self._write
-        if write is None:
-            raise StoreUnavailable("the store is closed")
+        write = self._database.write
         with problems("write to the store"):
             write.execute("BEGIN IMMEDIATE")
             try:
@@ -173,9 +135,8 @@ class SqliteStore(Store):
 
     def forget_events(self, upto: int, limit: int) -> int:
         """Drop up to ``limit`` events numbered ``upto`` or below; the last one always stays."""
-        assert self._write is not None
         with problems("compact the log"):
-            done = self._write.execute(
+            done = self._database.write.execute(
                 "DELETE FROM log WHERE number IN (SELECT number FROM log WHERE number <= ? AND "
                 "number < (SELECT max(number) FROM log) ORDER BY number LIMIT ?)",
                 (upto, limit),
@@ -184,12 +145,12 @@ class SqliteStore(Store):
 
     def forget_decisions(self, before: int, limit: int) -> int:
         """Drop up to ``limit`` of the oldest decisions made before a time."""
-        assert self._write is not None
         with problems("drop old decisions"):
-            oldest = self._write.execute("SELECT at FROM decisions ORDER BY number LIMIT 1")
-            if (oldest.fetchone() or (before,))[0] >= before:
+            write = self._database.write
+            oldest = write.execute("SELECT at FROM decisions ORDER BY number LIMIT 1").fetchone()
+            if oldest is None or oldest[0] >= before:
                 return 0  # the usual case, every second: nothing is that old
-            done = self._write.execute(
+            done = write.execute(
                 "DELETE FROM decisions WHERE at < ? AND number IN "
                 "(SELECT number FROM decisions ORDER BY number LIMIT ?)",
                 (before, limit),
@@ -198,29 +159,22 @@ class SqliteStore(Store):
 
     # -- reading -------------------------------------------------------------------------------
 
-    @contextmanager
-    def _reader(self) -> Iterator[sqlite3.Connection]:
-        with self._reading, problems("read the store"):
-            if self._read is None:
-                raise StoreUnavailable("the store is closed")
-            yield self._read
-
     def decisions(self, numbers: Sequence[int]) -> list[DecisionRow]:
         """Return those of the decisions of these numbers that are known, in any order."""
-        with self._reader() as read:
+        with self._database.reader() as read:
             found = read.execute(_DECISIONS_OF, (f"[{','.join(map(str, numbers))}]",)).fetchall()
         return [checked(row) for row in found]
 
     def by_request(self, request: str) -> DecisionRow | None:
         """Return the decision that was made for a client's request id."""
-        with self._reader() as read:
+        with self._database.reader() as read:
             found = read.execute(f"{_DECISION} WHERE request=?", (request,)).fetchone()
         return None if found is None else checked(found)
 
     def unanswered(self, after: int, before: int, limit: int) -> list[DecisionRow]:
         """Return decisions numbered above ``after``, made before that time, without an answer."""
         query = f"{_DECISION} WHERE number > ? AND at < ? AND outcome IS NULL ORDER BY number LIMIT"
-        with self._reader() as read:
+        with self._database.reader() as read:
             found = read.execute(f"{query} ?", (after, before, limit)).fetchall()
         return [checked(row) for row in found]
 
@@ -237,14 +191,14 @@ class SqliteStore(Store):
         return self._number("SELECT coalesce(max(number), 0) FROM decisions")
 
     def _number(self, query: str) -> int:
-        with self._reader() as read:
+        with self._database.reader() as read:
             return int(read.execute(query).fetchone()[0])
 
     def events(self, after: int) -> Iterator[tuple[int, bytes]]:
         """Yield the events numbered above ``after``, in order, without a gap."""
         last = self.last_event()
         while after < last:
-            with self._reader() as read:
+            with self._database.reader() as read:
                 found = read.execute(
                     "SELECT number, payload, sum FROM log WHERE number > ? ORDER BY number LIMIT ?",
                     (after, 1000),
@@ -282,33 +236,12 @@ class SqliteStore(Store):
     # -- ends ----------------------------------------------------------------------------------
 
     def recover(self) -> None:
-        """Open the database anew after an error of :meth:`commit`.
-
-        After a failed sync the last commit may stand in the write-ahead log without being on the
-        disk. Everything is therefore copied into the database, and that synchronised, before
-        anything is believed.
-        """
-        self._close_connections()
-        with self._reading, problems("open the store again"):
-            self._open()
-            assert self._write is not None
-            busy = self._write.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        if busy:
-            raise StoreUnavailable("could not open the store again: the database is busy")
-
-    def _close_connections(self) -> None:
-        with self._reading:
-            for connection in (self._read, self._write):
-                if connection is not None:
-                    try:
-                        connection.close()
-                    except sqlite3.Error:
-                        pass  # a disk that fails now is found by the next open
-            self._read = self._write = None
+        """Open the database anew after an error of :meth:`commit`."""
+        self._database.reopen()
 
     def close(self) -> None:
         """Let the store go."""
-        self._close_connections()
+        self._database.close()
         self._mark.close()
         self._lock.release()
 
@@ -320,17 +253,3 @@ def checked(found: tuple[int, int, str | None, bytes, str | None, int | None, in
     if not whole or row_checksum(row) != found[6]:
         raise StoreDamaged(f"decision {row.number} is damaged in the store")
     return row
-
-
-@contextmanager
-def problems(what: str) -> Iterator[None]:
-    """Turn the errors of SQLite into ours."""
-    try:
-        yield
-    except StoreError:
-        raise
-    except (sqlite3.DatabaseError, OSError, OverflowError, UnicodeDecodeError) as error:
-        name = getattr(error, "sqlite_errorname", "")
-        if isinstance(error, sqlite3.OperationalError) and "CORRUPT" not in name:
-            raise StoreUnavailable(f"could not {what}: {error} {name}".rstrip()) from error
-        raise StoreDamaged(f"could not {what}: the database is damaged: {error}") from error
