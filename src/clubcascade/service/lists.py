@@ -14,7 +14,7 @@ from clubcascade.core import Catalog, Feedback
 from clubcascade.errors import ClubCascadeError
 from clubcascade.service import looks, schemas
 from clubcascade.service.asking import Ask, offer
-from clubcascade.service.decision import Decision
+from clubcascade.service.decision import Decision, Outcome
 from clubcascade.service.endpoint import Call, Reply, check_count
 from clubcascade.service.model import Model
 from clubcascade.service.plan import Answered, Click
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 SAMPLED = 64
 """One list in so many is compared with the best known one, for the share explored."""
+
+
+Asked = tuple[str, Click]
+"""A decision's id, and where the user clicked."""
 
 
 class Either(schemas.FeedbackItem):
@@ -95,84 +99,93 @@ class Lists:
         """Learn from clicks: one or many, an answer for each."""
         sent = call.read(Either)
         shop = self._service.open_shop
-        name = shop.model(call.params["model"]).name
-        pieces, single = pieces_of(sent)
+        model = shop.model(call.params["model"]).name
+        if not isinstance(sent.feedback, UnsetType):
+            if not isinstance(sent.decision_id, UnsetType):
+                raise Problem(422, "invalid", "feedback must stand alone", field="feedback")
+            self._many(sent.feedback, model, reply)
+            return
+        if isinstance(sent.decision_id, UnsetType):
+            raise Problem(422, "invalid", "decision_id must be given", field="decision_id")
+        asked = (sent.decision_id, click_of(sent))
+        shop.feedback_soon([asked], partial(self._answered, model, asked, reply), model=model)
+
+    def _answered(self, model: str, asked: Asked, reply: Reply, ticket: Ticket) -> None:
+        """Tell what became of one click, now that it is durable."""
+        try:
+            if ticket.error is not None:
+                raise ticket.error
+            (outcome,) = ticket.answer
+            if isinstance(outcome, ClubCascadeError):
+                raise outcome
+            told = self._told(model, asked, outcome)
+        except Exception as error:
+            reply(500, error)
+            return
+        reply(200, told)
+
+    def _many(self, pieces: list[schemas.FeedbackItem], model: str, reply: Reply) -> None:
         check_count("feedback", len(pieces), self._service.limits.batch)
-        clicks: list[tuple[str, Click] | Problem] = []
+        asked: list[Asked | Problem] = []
         for piece in pieces:
             try:
-                clicks.append((piece.decision_id, click_of(piece)))
+                asked.append((piece.decision_id, click_of(piece)))
             except (Problem, ClubCascadeError) as error:
-                clicks.append(error if isinstance(error, Problem) else Problem.of(error))
-        good = [click for click in clicks if not isinstance(click, Problem)]
-        answered = partial(self._answered, name, pieces, clicks, single, reply)
+                asked.append(error if isinstance(error, Problem) else Problem.of(error))
+        good = [one for one in asked if not isinstance(one, Problem)]
+        then = partial(self._all_answered, model, pieces, asked, reply)
         if good:
-            shop.feedback_soon(good, answered, model=name)
+            self._service.open_shop.feedback_soon(good, then, model=model)
         else:
-            answered(None)
+            then(None)
 
-    def _answered(
+    def _all_answered(
         self,
         model: str,
         pieces: list[schemas.FeedbackItem],
-        clicks: list[tuple[str, Click] | Problem],
-        single: bool,
+        asked: list[Asked | Problem],
         reply: Reply,
         ticket: Ticket | None,
     ) -> None:
-        """Tell what became of it, now that it is durable."""
+        """Tell what became of many, one by one."""
         try:
             if ticket is not None and ticket.error is not None:
                 raise ticket.error
             found: Iterator[Answered] = iter(() if ticket is None else ticket.answer)
             answers = [
-                self._told(piece, click, found, model)
-                for piece, click in zip(pieces, clicks, strict=True)
+                self._one_of_many(model, piece, one, found)
+                for piece, one in zip(pieces, asked, strict=True)
             ]
         except Exception as error:
             reply(500, error)
             return
-        if not single:
-            reply(200, schemas.FeedbackAnswers(answers))
-        elif answers[0].error is not None:
-            reply(422, {"error": answers[0].error})
-        else:
-            reply(200, answers[0])
+        reply(200, schemas.FeedbackAnswers(answers))
 
-    def _told(
+    def _one_of_many(
         self,
-        piece: schemas.FeedbackItem,
-        click: tuple[str, Click] | Problem,
-        found: Iterator[Answered],
         model: str,
+        piece: schemas.FeedbackItem,
+        asked: Asked | Problem,
+        found: Iterator[Answered],
     ) -> schemas.FeedbackAnswer:
-        if isinstance(click, Problem):
-            return schemas.FeedbackAnswer(piece.decision_id, error=click.body()["error"])
+        if isinstance(asked, Problem):
+            return schemas.FeedbackAnswer(piece.decision_id, error=asked.body()["error"])
         outcome = next(found)
-        if isinstance(outcome, ClubCascadeError):
-            problem = Problem.of(outcome)
-            if problem.status >= 500:
-                raise problem
-            return schemas.FeedbackAnswer(piece.decision_id, error=problem.body()["error"])
-        told = outcome.value
-        self._service.metrics.outcomes[model, told] += 1
-        if told == "applied":
-            given = click[1]
-            clicked = bool(given.clicks) if isinstance(given, Feedback) else given is not None
+        if not isinstance(outcome, ClubCascadeError):
+            return self._told(model, asked, outcome)
+        problem = Problem.of(outcome)
+        if problem.status >= 500:
+            raise problem
+        return schemas.FeedbackAnswer(piece.decision_id, error=problem.body()["error"])
+
+    def _told(self, model: str, asked: Asked, outcome: Outcome) -> schemas.FeedbackAnswer:
+        """Count an outcome, and say it."""
+        said, (decision_id, click) = outcome.value, asked
+        self._service.metrics.outcomes[model, said] += 1
+        if said == "applied":
+            clicked = bool(click.clicks) if isinstance(click, Feedback) else click is not None
             self._service.pulse_of(model).answered(clicked)
-        return schemas.FeedbackAnswer(piece.decision_id, told)
-
-
-def pieces_of(sent: Either) -> tuple[list[schemas.FeedbackItem], bool]:
-    """Return the pieces of feedback of a request, and whether it is one that stands alone."""
-    lone = not isinstance(sent.decision_id, UnsetType)
-    if isinstance(sent.feedback, UnsetType):
-        if not lone:
-            raise Problem(422, "invalid", "decision_id must be given", field="decision_id")
-        return [sent], True
-    if lone:
-        raise Problem(422, "invalid", "feedback must stand alone", field="feedback")
-    return sent.feedback, False
+        return schemas.FeedbackAnswer(decision_id, said)
 
 
 def click_of(piece: schemas.FeedbackItem) -> Click:
