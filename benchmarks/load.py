@@ -3,8 +3,9 @@
     apt-get install wrk && python benchmarks/load.py --seconds 5 --sync-delay 2 5 10
 
 The server runs on core 0, wrk on core 1. ``recommend`` ranks 50 candidates of 20 features for one
-of 1,000 users; feedback is durable when answered. ``--sync-delay`` measures what group commit is
-worth on slower disks too: every sync takes longer by so many milliseconds. Prints Markdown tables.
+of 1,000 users with some history; feedback is durable when answered. ``--sync-delay`` measures what
+group commit is worth on slower disks too: every sync takes longer by so many milliseconds. Prints
+Markdown tables.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from wrk import wrk
 from clubcascade.service import Recommender
 
 D, CANDIDATES, K, USERS, CALLERS = 20, 50, 4, 1_000, 64
+HISTORY = 20
+"""Answers that each user has given before: the first ones of a user take longer to learn."""
 SLOW_DISK = str(Path(__file__).parent / "slow_disk.py")
 WARM_UP = 4
 """Seconds of load before anything is measured."""
@@ -61,9 +64,9 @@ def wait_for(url: str) -> None:
     raise SystemExit(f"{url} did not answer")
 
 
-def start(*command: str, **options: int) -> subprocess.Popen[bytes]:
+def start(*command: str, stdout: int | None = None) -> subprocess.Popen[bytes]:
     """Start Python on the core of the server."""
-    return subprocess.Popen(["taskset", "-c", "0", sys.executable, *command], **options)
+    return subprocess.Popen(["taskset", "-c", "0", sys.executable, *command], stdout=stdout)
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
@@ -115,14 +118,14 @@ class Load:
         items *= 0.99 / np.linalg.norm(items, axis=1, keepdims=True)
         with Recommender(home / "made" / "store", n_features=D) as shop:
             shop.register_items(range(1_000), items)
-            for user in range(USERS):
-                shop.feedback(shop.recommend(user, K).id, 0)
+            for _ in range(HISTORY):
+                shown = [shop.recommend(user, K).id for user in range(USERS)]
+                shop.feedback_many([(one, at % K) for at, one in enumerate(shown)])
             each = rng.integers(USERS, size=options.decisions).tolist()
             self.made = [shop.recommend(user, K).id for user in each]
         self.clicks = [text({"decision_id": one, "click": 1}) for one in self.made]
-        asked = [
-            (int(rng.integers(USERS)), rng.choice(1_000, CANDIDATES, False)) for _ in range(500)
-        ]
+        users = rng.integers(USERS, size=500).tolist()
+        asked = [(user, rng.choice(1_000, CANDIDATES, replace=False)) for user in users]
         self.lists = {
             "by id": [text({"user": u, "k": K, "candidates": c.tolist()}) for u, c in asked],
             "with features": [
