@@ -20,6 +20,14 @@ print(policy.statistics("a")[0][0, 0])
 """
 
 
+def copy_to(folder):
+    shutil.copytree(
+        Path(clubcascade.__file__).parent,
+        folder / "clubcascade",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+
+
 def run(folder):
     env = os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(folder)}
     done = subprocess.run(
@@ -29,11 +37,7 @@ def run(folder):
 
 
 def test_second_process_starts_warm_and_an_edit_is_seen(tmp_path):
-    shutil.copytree(
-        Path(clubcascade.__file__).parent,
-        tmp_path / "clubcascade",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
+    copy_to(tmp_path)
     assert run(tmp_path) == ["0", "1", "1.0"]
     assert run(tmp_path) == ["1", "0", "1.0"]
     # `single.learn` calls `linear.add_outer`, two files away: numba alone would not notice
@@ -43,6 +47,15 @@ def test_second_process_starts_warm_and_an_edit_is_seen(tmp_path):
     assert line in text
     source.write_text(text.replace(line, "row[g] += 2.0 * step * x[g]"))
     assert run(tmp_path) == ["0", "1", "2.0"]
+
+
+def test_what_an_earlier_release_left_behind_does_no_harm(tmp_path):
+    """Its types may have other names by now."""
+    copy_to(tmp_path)
+    assert run(tmp_path) == ["0", "1", "1.0"]
+    for source in tmp_path.rglob("*.py"):
+        source.write_text(source.read_text().replace("RidgeType", "RidgeKind"))
+    assert run(tmp_path) == ["0", "1", "1.0"]
 
 
 def test_every_kernel_carries_the_stamp():

@@ -1,7 +1,9 @@
 """The one decorator of the kernels: compile, cache on disk, and never run a stale kernel.
 
 Numba's cache knows a function by the file that holds it and does not see an edit in another file
-that it calls. Here every cached function is stamped with a hash of all kernel sources instead.
+that it calls. Here every cached function is stamped with a hash of all kernel sources instead. The
+stamp is part of the version as well, which numba reads first: an index left behind by an earlier
+release may name types that are gone, and must not even be unpickled.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import numba
 from numba import njit, types
 from numba.experimental import structref
 from numba.extending import overload
@@ -36,6 +39,7 @@ def kernel(function: Function) -> Function:
     cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = SOURCES
+        cache_file._version = f"{numba.__version__} {SOURCES}"
     if hasattr(compiled, "get_call_template"):
         _forget_literals(compiled)
     return cast(Function, compiled)
