@@ -197,17 +197,19 @@ def test_agrees_in_busy_stories():
     assert min(tally.seen.values()) >= 10, tally.seen
 
 
+PARTS = {4: "draws_moves", 5: "measures_noise", 7: "mirrors_draws"}
+
+
 def test_agrees_without_its_parts():
-    """What the table of ablations leaves out: moves by chance, and the measured noise."""
+    """What the table of ablations leaves out: moves by chance, measured noise, mirrored draws."""
     tally = Tally()
 
-    @examples(12)
-    @given(st.integers(0, 2**32 - 1), st.booleans())
-    def story(seed, greedy):
-        twin = Twin(busy_problem(seed, n_rounds=120))
-        twin.policy._arrays["rule"][4 if greedy else 5] = 0.0
-        twin.reference.draws_moves = not greedy
-        twin.reference.measures_noise = greedy
+    @examples(18)
+    @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(PARTS)))
+    def story(seed, part):
+        twin = Twin(busy_problem(seed, n_rounds=100))
+        twin.policy._arrays["rule"][part] = 0.0
+        setattr(twin.reference, PARTS[part], False)
         tally.play(twin)
 
     story()

@@ -58,7 +58,7 @@ class CohortCascade:
         self.noise = cohort_cascade.FIRST_NOISE * (16 if self.logistic else 1)
         self.unrest = 1.0  # the share of reviews that moved somebody
         self.lists = 0
-        self.draws_moves = self.measures_noise = True
+        self.draws_moves = self.measures_noise = self.mirrors_draws = True
         self.margin = math.inf
         self.seen = {"moves": 0, "mergers": 0, "departures": 0, "full": 0, "splits": 0}
 
@@ -155,6 +155,8 @@ class CohortCascade:
     def hopes(self, user, items, first, second):
         """What items are ranked by: the better of the drawn weights and their mirror image."""
         drawn, expected = self.draw(user, first, second), self.expected(user)
+        if not self.mirrors_draws:
+            return items @ drawn
         return np.maximum(items @ drawn, items @ (2 * expected - drawn))
 
     # -- learning -----------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def _scatter(upper: Floats, normals: Floats, scale: float, out: Floats) -> None:
 def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
     """Draw weights for a user: the expected ones to ``out``, how far off they are to ``shift``.
 
-    First its centre is drawn, then the user around it.
+    First its centre is drawn, then the user around it. Without mirroring, ``out`` is the draw.
     """
     way = state.way[bucket(state.count[node])]
     g = centre_of(state, node, way)
@@ -103,6 +103,10 @@ def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
         linear.solve(state.matrices[0], shift)
         luck.normals(state.keys[0], 2 * t + 1, normals)
         _scatter(state.matrices[0], normals, scale, shift)
+    if state.rule[7] == 0.0:
+        for f in range(shift.shape[0]):
+            out[f] += shift[f]
+            shift[f] = 0.0
 
 
 @kernel

@@ -133,7 +133,9 @@ class CohortCascade(CompiledPolicy):
             "error": np.zeros((belief.BUCKETS + 1, belief.WAYS + 1)),  # last row: scratch
             "way": np.full(belief.BUCKETS, cohort_judge.FIRST_WAY),
             "noise": np.array([16 * FIRST_NOISE if logistic else FIRST_NOISE, 1.0]),
-            "rule": np.array([self.explore, WITHIN, BETWEEN, WIDER, 1.0, 1.0, float(logistic)]),
+            "rule": np.array(
+                [self.explore, WITHIN, BETWEEN, WIDER, 1.0, 1.0, float(logistic), 1.0]
+            ),
             "tally": np.zeros(5, np.int64),
             "draws": np.zeros(1, np.int64),
             "keys": np.concatenate([key_of(self.seed, "draws"), key_of(self.seed, "moves")]),
