@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from clubcascade.report.curves import Curve
 from clubcascade.report.measures import Measure
 
-DWARFED = 5.0
+DWARFED = 3.0
 """A line that ends this many times above all lines below it is cut off at the top."""
 
 
