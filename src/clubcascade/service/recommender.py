@@ -81,7 +81,7 @@ class Recommender:
     2
     >>> decision = shop.recommend("alice", 1)
     >>> decision.items
-    ('tea',)
+    ('milk',)
     >>> shop.feedback(decision.id, 0), shop.feedback(decision.id, 0), shop.feedback(decision.id)
     (<Outcome.APPLIED: 'applied'>, <Outcome.DUPLICATE: 'duplicate'>, <Outcome.CONFLICT: 'conflict'>)
     >>> digest = shop.digest()
