@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clubcascade.report.contest import contests
+from clubcascade.report.contest import _share, contests
 from clubcascade.report.paired import ratio
 from tests.report import made
 
@@ -32,6 +32,15 @@ def test_the_best_other_is_never_the_one_who_is_told():
     assert found.ratio.value == pytest.approx(0.6, rel=0.05)
     assert found.told is not None and found.told_ratio == ratio(ends["cohort"], ends["told"])
     assert found.rand_index is None
+
+
+def test_nobody_loses_less_than_nothing():
+    """Few seeds of which one lost nearly all: the interval of a ratio would begin below 0."""
+    ours, theirs = np.array([1.0, 2.0, 1.0, 90.0]), np.array([100.0, 110.0, 95.0, 105.0])
+    assert ratio(ours, theirs).low < 0.0
+    assert _share(ours, theirs).low == 0.0
+    assert _share(ours, theirs).high == ratio(ours, theirs).high
+    assert _share(theirs, ours).low == ratio(theirs, ours).low == -np.inf
 
 
 def test_only_seeds_that_all_have_are_compared():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from clubcascade.core import Floats
 from clubcascade.experiment.bounds import BOUNDS
 from clubcascade.experiment.config import Contender, Panel
 from clubcascade.report.folders import Run
@@ -98,9 +100,9 @@ def contests(run: Run, policy: str = POLICY) -> Iterator[Contest]:
             ours=estimate(ours),
             best=best,
             theirs=estimate(theirs),
-            ratio=ratio(ours, theirs),
+            ratio=_share(ours, theirs),
             told=None if known is None else estimate(known),
-            told_ratio=None if known is None else ratio(ours, known),
+            told_ratio=None if known is None else _share(ours, known),
             rand_index=_rand_index(run, panel, mine),
         )
 
@@ -116,3 +118,11 @@ def _ends(table: pd.DataFrame) -> pd.Series:
 def _rand_index(run: Run, panel: Panel, label: str) -> float | None:
     found = run.by_seed("rand_index").get((panel.title, label))
     return None if found is None else float(_ends(found).mean())
+
+
+def _share(ours: Floats, theirs: Floats) -> Estimate:
+    """Return the ratio of what was lost; nobody loses less than nothing."""
+    found = ratio(ours, theirs)
+    if not math.isfinite(found.low):
+        return found
+    return Estimate(found.value, max(found.low, 0.0), found.high)
