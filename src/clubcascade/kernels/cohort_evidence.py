@@ -96,22 +96,28 @@ def flat(state: Cohort, variance: float) -> float:
 
 
 @kernel
+def of_cohort(state: Cohort, node: int, g: int, noise: float) -> float:
+    """Evidence of a user's feedback in a cohort that it is not in, or hardly counts in."""
+    return evidence(
+        state.gram[node],
+        state.moment[node],
+        state.ridge.weights[g],
+        state.prior[g],
+        state.prior_log_det[g],
+        noise,
+        state.matrices[0],
+        state.vectors,
+    )
+
+
+@kernel
 def of_own(state: Cohort, node: int, noise: float) -> float:
     """Evidence of a user's feedback in its own cohort, from which it is taken out."""
     g = state.label[node]
     ridge = state.ridge
     gram, moment = state.gram[node], state.moment[node]
     if state.count[node] <= SMALL_SHARE * ridge.count[g]:
-        return evidence(
-            gram,
-            moment,
-            ridge.weights[g],
-            state.prior[g],
-            state.prior_log_det[g],
-            noise,
-            state.matrices[0],
-            state.vectors,
-        )
+        return of_cohort(state, node, g, noise)
     d = moment.shape[0]
     rest, inverse, prior = state.matrices[1], state.matrices[2], state.matrices[3]
     others, centre = state.vectors[0], state.vectors[2]

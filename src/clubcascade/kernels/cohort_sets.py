@@ -20,6 +20,7 @@ from clubcascade.kernels.cohort_evidence import (
     gain_of_two,
     keep_root,
     noise_of,
+    of_cohort,
     of_own,
     renew_root,
 )
@@ -190,16 +191,7 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     labels, hopes = state.asked[1, :COMPARED], state.error[-1, :COMPARED]
     for place in range(_promising(state, node, t, first, noise, labels, hopes)):
         g = labels[place]
-        found = evidence(
-            gram,
-            moment,
-            ridge.weights[g],
-            state.prior[g],
-            state.prior_log_det[g],
-            noise,
-            state.matrices[0],
-            state.vectors,
-        )
+        found = of_cohort(state, node, g, noise)
         found += math.log(state.size[g]) + _gumbel(state, t, first + 3 + g)
         if found > top:
             second, runner = top, best
