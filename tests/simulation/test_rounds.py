@@ -81,3 +81,11 @@ def test_without_a_policy_it_is_cohort_cascade():
     default = cc.simulate(None, env, rounds=50, k=3, seed=5)
     named = cc.simulate(cc.CohortCascade(n_features=6, seed=5), env, rounds=50, k=3, seed=5)
     assert default.regret.tolist() == named.regret.tolist()
+
+
+@pytest.mark.parametrize("policy", [object(), "c3_ucb", cc.Random, lambda user: 0])
+def test_what_is_no_policy_is_named(policy):
+    env = cc.environments.Synthetic(n_users=2, n_clusters=1, n_items=9, n_features=2, seed=0)
+    words = r"policy must be None or a policy, .* with recommend, update; got "
+    with pytest.raises(cc.errors.InvalidArgument, match=words):
+        cc.simulate(policy, env, rounds=3, k=2, seed=1)

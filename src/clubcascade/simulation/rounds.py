@@ -64,6 +64,9 @@ def simulate(
     True
     """
     _check_environment(env)
+    if policy is not None:
+        example = "None or a policy, such as clubcascade.CohortCascade(...)"
+        _check_has("policy", policy, example, ["recommend", "update"])
     rounds = validation.whole("rounds", rounds, low=1)
     if every is None:
         every = math.ceil(rounds / MOST_ENTRIES)
@@ -81,11 +84,14 @@ def simulate(
 def _check_environment(env: object) -> None:
     """Raise unless ``env`` has all that an environment is asked for."""
     calls = (name for name in vars(Environment) if not name.startswith("_"))
-    asked = [*Environment.__annotations__, *calls]
-    missing = [name for name in asked if not hasattr(env, name)]
-    if isinstance(env, type) or missing:
+    example = "an environment, such as clubcascade.environments.Synthetic(...)"
+    _check_has("env", env, example, [*Environment.__annotations__, *calls])
+
+
+def _check_has(name: str, value: object, example: str, asked: list[str]) -> None:
+    missing = [one for one in asked if not hasattr(value, one)]
+    if isinstance(value, type) or missing:
         lacks = f", which lacks {', '.join(missing)}" if missing else ""
         raise InvalidArgument(
-            f"env must be an environment, such as clubcascade.environments.Synthetic(...), with "
-            f"{', '.join(asked)}; got {env!r}{lacks}"
+            f"{name} must be {example}, with {', '.join(asked)}; got {value!r}{lacks}"
         )
