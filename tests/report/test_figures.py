@@ -6,6 +6,7 @@ import sys
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from clubcascade.experiment.results import Results
 from clubcascade.report.figures import (
@@ -15,7 +16,7 @@ from clubcascade.report.figures import (
     save_all_figures,
     save_figures,
 )
-from clubcascade.report.grid import panel_grid
+from clubcascade.report.grid import TRUTH, _write_legend, panel_grid
 from clubcascade.report.style import SETTINGS
 from tests.report import made
 
@@ -127,3 +128,12 @@ def test_pyplot_is_not_needed(monkeypatch):
 
 def test_every_figure_has_a_function_of_its_number():
     assert all(draw.__name__.startswith(f"figure{n}_") for n, draw in FIGURES.items())
+
+
+@pytest.mark.parametrize("length", [3, 40, 70])
+def test_long_names_are_not_cut_off(length):
+    drawn = Figure(figsize=(10.8, 8.0))
+    names = {f"{number} " + "x" * length: TRUTH for number in range(7)}
+    _write_legend(drawn, made.experiment([made.world("(a)")], ["cohort"]), names)
+    (legend,) = drawn.legends
+    assert legend.get_window_extent().width <= drawn.bbox.width

@@ -86,13 +86,17 @@ def _empty(experiment: Experiment) -> tuple[Figure, list[Axes]]:
 def _write_legend(figure: Figure, experiment: Experiment, styles: dict[str, LineStyle]) -> None:
     runs = len(experiment.seeds)
     what = f"mean of {runs} runs, band: 95% interval" if runs > 1 else "one run"
-    figure.legend(
-        legend_handles(styles),
-        list(styles),
-        loc="outside lower center",
-        title=f"{what}; at the end of a line its last value, ↑ where it leaves the panel",
-        title_fontsize=8.5,
-        ncols=max(1, min(4, len(styles))),
-        handlelength=3.2,
-        columnspacing=1.8,
-    )
+    for columns in range(min(4, len(styles)), 0, -1):
+        legend = figure.legend(
+            legend_handles(styles),
+            list(styles),
+            loc="outside lower center",
+            title=f"{what}; at the end of a line its last value, ↑ where it leaves the panel",
+            title_fontsize=8.5,
+            ncols=columns,
+            handlelength=3.2,
+            columnspacing=1.8,
+        )
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            break
+        legend.remove()  # long names would be cut off
