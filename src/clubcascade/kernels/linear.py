@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from clubcascade.core import Floats
 from clubcascade.kernels.jit import kernel
 
@@ -171,22 +169,38 @@ def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out:
 
 @kernel
 def invert(gram: Floats, ridge: float, work: Floats, out: Floats) -> float:
-    """``out = (ridge I + gram)^-1``; return the log-determinant of what was inverted."""
+    """``out = (ridge I + gram)^-1``; return the log-determinant of what was inverted.
+
+    By the inverse U of the factor R, then ``U U'``: all loops run along rows.
+    """
     d = out.shape[0]
     add_ridge(gram, ridge, work)
     factor(work)
     log_det = 0.0
     for c in range(d):
         log_det += 2.0 * math.log(work[c, c])
-    column = np.empty(d)
-    for c in range(d):
-        for r in range(d):
-            column[r] = 0.0
-        column[c] = 1.0
-        solve(work, column)
-        for r in range(d):
-            out[r, c] = column[r]
-    for r in range(d):
+    for r in range(d - 1, -1, -1):  # U, from its last row to its first
+        upper, row = work[r], out[r]
+        scale = 1.0 / upper[r]
+        for g in range(d):
+            row[g] = 0.0
         for c in range(r + 1, d):
-            out[r, c] = out[c, r]
+            step, below = upper[c], out[c]
+            for g in range(d):
+                row[g] -= step * below[g]
+        for g in range(d):
+            row[g] *= scale
+        row[r] = scale
+    for r in range(d):
+        for c in range(d):
+            work[c, r] = out[r, c]
+    for r in range(d):
+        row = out[r]
+        for g in range(d):
+            row[g] = 0.0
+        for c in range(r, d):
+            column = work[c]
+            step = column[r]
+            for g in range(d):
+                row[g] += step * column[g]
     return log_det
