@@ -313,3 +313,14 @@ def test_figure_1_is_the_papers():
     for panel in experiment.panels:
         sizes = [panel.parameters[name] for name in ("n_users", "n_items", "n_features")]
         assert sizes == [40, 200, 20]
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_the_policy_to_use_by_default_is_shown_beside_the_others(name):
+    experiment = read_experiment(name)
+    written = tomllib.loads(shipped()[name].read_text(encoding="utf-8"))["policies"]
+    ours = [policy for policy in written if policy["policy"] == "cohort_cascade"]
+    assert ours and all(set(policy.get("parameters", {})) <= {"link"} for policy in ours)
+    for panel in experiment.panels:
+        played = panel.policies or tuple(contender.label for contender in experiment.policies)
+        assert any(policy["label"] in played for policy in ours), panel.title

@@ -43,6 +43,21 @@ def test_ridge_weights(size, ridge):
     np.testing.assert_allclose(out, expected, rtol=1e-7, atol=1e-9)
 
 
+@settings(max_examples=100, deadline=None)
+@given(SIZES, st.floats(1e-3, 1e3))
+def test_solving_by_the_factor_and_half_of_it(size, ridge):
+    d, rows, gram, rng = problem(size)
+    matrix = ridge * np.eye(d) + rows.T @ rows
+    upper, x = np.empty((d, d)), rng.standard_normal(d)
+    linear.add_ridge(gram, ridge, upper)
+    linear.factor(upper)
+    whole, half = x.copy(), x.copy()
+    linear.solve(upper, whole)
+    linear.solve_half(upper, half)
+    np.testing.assert_allclose(matrix @ whole, x, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(half @ half, x @ whole, rtol=1e-9)
+
+
 @settings(max_examples=50, deadline=None)
 @given(SIZES)
 def test_times_and_dot_are_the_plain_ones_to_the_bit(size):

@@ -65,13 +65,12 @@ def evidence(
     ``prior`` is the inverse of A and ``prior_log_det`` the log-determinant of A.
     """
     d = moment.shape[0]
-    rest, solved = vectors[0], vectors[1]
+    rest = vectors[0]
     linear.times(gram, centre, rest)
     square = 0.0
     for f in range(d):
         square += centre[f] * (rest[f] - 2.0 * moment[f])
         rest[f] = moment[f] - rest[f]
-        solved[f] = rest[f]
     for f in range(d):
         row, a, b = upper[f], prior[f], gram[f]
         for g in range(d):
@@ -80,8 +79,8 @@ def evidence(
     log_det = prior_log_det
     for f in range(d):
         log_det += 2.0 * math.log(upper[f, f])
-    linear.solve(upper, solved)
-    return -0.5 * ((square - linear.dot(rest, solved)) / noise + log_det)
+    linear.solve_half(upper, rest)
+    return -0.5 * ((square - linear.dot(rest, rest)) / noise + log_det)
 
 
 @kernel

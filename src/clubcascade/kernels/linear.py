@@ -112,14 +112,21 @@ def factor(matrix: Floats) -> None:
 
 
 @kernel
-def solve(upper: Floats, x: Floats) -> None:
-    """Overwrite ``x`` with the solution of ``R' R z = x``."""
+def solve_half(upper: Floats, x: Floats) -> None:
+    """Overwrite ``x`` with the solution of ``R' z = x``; its square is ``x' (R' R)^-1 x``."""
     d = x.shape[0]
     for c in range(d):
         x[c] /= upper[c, c]
         step = x[c]
         for g in range(c + 1, d):
             x[g] -= step * upper[c, g]
+
+
+@kernel
+def solve(upper: Floats, x: Floats) -> None:
+    """Overwrite ``x`` with the solution of ``R' R z = x``."""
+    solve_half(upper, x)
+    d = x.shape[0]
     for c in range(d - 1, -1, -1):
         total = x[c]
         for g in range(c + 1, d):
