@@ -35,9 +35,8 @@ LABELS = {
 
 def results(scale: float = 2.0, **changes: Any) -> Results:
     """Two panels, two policies, three seeds, three rounds."""
-    experiment = tiny.experiment(
-        panels=[tiny.panel("(a)"), tiny.panel("(b)")], seeds=3, rounds=3, **changes
-    )
+    panels = [tiny.panel("(a)"), tiny.panel("(b)")]
+    experiment = tiny.experiment(**({"panels": panels, "seeds": 3, "rounds": 3} | changes))
     rows = [
         {
             "panel": panel.title,

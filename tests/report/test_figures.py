@@ -18,6 +18,7 @@ from clubcascade.report.figures import (
 )
 from clubcascade.report.grid import TRUTH, _write_legend, panel_grid
 from clubcascade.report.style import SETTINGS
+from tests.experiment import tiny
 from tests.report import made
 
 
@@ -137,3 +138,27 @@ def test_long_names_are_not_cut_off(length):
     _write_legend(drawn, made.experiment([made.world("(a)")], ["cohort"]), names)
     (legend,) = drawn.legends
     assert legend.get_window_extent().width <= drawn.bbox.width
+
+
+@pytest.mark.parametrize("many", [3, 12, 40])
+def test_panels_keep_their_room_however_many_lines_there_are(many):
+    policies = [tiny.policy("c3_ucb", f"C3-UCB, beta={n}", beta=float(n)) for n in range(1, many)]
+    drawn = figure(made.results(scale=1.1, policies=policies))
+    drawn.draw_without_rendering()
+    (legend,) = drawn.legends
+    for axes in drawn.axes:
+        box = axes.get_window_extent()
+        assert legend.get_window_extent().y1 < box.y0
+        assert box.height > 2.0 * drawn.dpi
+        values = sorted(text.get_window_extent().y0 for text in axes.texts)
+        assert all(np.diff(values) > 0.1 * drawn.dpi)
+
+
+def test_long_titles_and_long_runs_are_readable():
+    results = made.results(panels=[tiny.panel("a title of many words " * 5)])
+    rounds = results.curves["round"] * 1_000_000
+    (axes,) = figure(Results(results.experiment, results.curves.assign(round=rounds))).axes
+    assert max(len(line) for line in axes.get_title("left").splitlines()) <= 52
+    axes.figure.draw_without_rendering()
+    written = [label.get_text() for label in axes.get_xticklabels()]
+    assert written[0] == "0" and written[-1] == "3M"

@@ -14,12 +14,18 @@ from matplotlib.lines import Line2D
 from clubcascade.experiment.config import Experiment
 from clubcascade.experiment.results import Results
 from clubcascade.report.curves import curves_of
+from clubcascade.report.labels import GAP
 from clubcascade.report.measures import MEASURES
 from clubcascade.report.panels import draw_panel
 from clubcascade.report.style import INK, SETTINGS, LineStyle, line_style, places
 from clubcascade.report.truth import TruthLine, truth_line
 
 TRUTH = LineStyle(INK, (0, (1, 2)), 1.0)
+PANEL = 3.4
+"""Height of a panel in inches, for as many lines as have their last values below each other."""
+LINES = int(1 / GAP)
+LEGEND = 0.9
+"""Height in inches that is always there for the legend."""
 
 
 def panel_grid(results: Results, *, measure: str, log: bool = False) -> Figure:
@@ -74,7 +80,9 @@ def _empty(experiment: Experiment) -> tuple[Figure, list[Axes]]:
     columns = min(2, n)
     rows = math.ceil(n / columns)
     layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08)
-    figure = Figure(figsize=(5.4 * columns, 3.4 * rows + 1.3), layout=layout)
+    lines = len(places(experiment))
+    height = PANEL * rows * max(1.0, lines / LINES)
+    figure = Figure(figsize=(5.4 * columns, height + 0.4 + LEGEND), layout=layout)
     axes = list(figure.subplots(rows, columns, squeeze=False).flat)
     for unused in axes[n:]:
         unused.remove()
@@ -97,6 +105,9 @@ def _write_legend(figure: Figure, experiment: Experiment, styles: dict[str, Line
             handlelength=3.2,
             columnspacing=1.8,
         )
-        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+        size = legend.get_window_extent()
+        if columns == 1 or size.width <= figure.bbox.width:
             break
         legend.remove()  # long names would be cut off
+    more = size.height / figure.dpi - LEGEND  # a long legend must not take from the panels
+    figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + max(0.0, more))

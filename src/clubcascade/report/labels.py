@@ -12,6 +12,9 @@ from clubcascade.report.measures import Measure
 from clubcascade.report.numbers import number
 from clubcascade.report.style import LineStyle
 
+GAP = 0.055
+"""From one value to the next, of the height of a panel, unless there are too many."""
+
 
 def write_final_values(
     axes: Axes,
@@ -25,7 +28,8 @@ def write_final_values(
     top = ends[1]
     finals = [curves[label].final for label in labels]
     heights = [_height(axes, min(final, top), ends) for final in finals]
-    for label, final, height in zip(labels, finals, spread(heights, 0.055, 0.0, 1.0), strict=True):
+    gap = min(GAP, 1.0 / max(len(labels) - 1, 1))
+    for label, final, height in zip(labels, finals, spread(heights, gap, 0.0, 1.0), strict=True):
         cut = final > top
         axes.annotate(
             f"{'↑ ' if cut else ''}{number(final, measure.name)}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 
 from matplotlib.axes import Axes
@@ -16,6 +17,8 @@ from clubcascade.report.truth import TruthLine
 
 MARKS = 8
 """Markers on a line, about."""
+TITLE = 52
+"""Letters of a panel's title in one line."""
 
 
 def draw_panel(
@@ -47,7 +50,7 @@ def draw_panel(
     log
         Whether the vertical axis is logarithmic.
     """
-    axes.set_title(title, color=INK)
+    axes.set_title(textwrap.fill(title, TITLE), color=INK)
     axes.set_xlabel("round t")
     axes.set_ylabel(measure.label)
     if not curves:
@@ -58,7 +61,7 @@ def draw_panel(
     end = max(curve.round[-1] for curve in curves.values())
     axes.set_xlim(0, end)
     axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.xaxis.set_major_formatter(FuncFormatter(_thousands))
+    axes.xaxis.set_major_formatter(FuncFormatter(_millions if end >= 2e6 else _thousands))
     if log:
         axes.set_yscale("log")
         low, top = axes.get_ylim()
@@ -91,3 +94,7 @@ def _draw_line(axes: Axes, label: str, curve: Curve, style: LineStyle, phase: fl
 
 def _thousands(value: float, position: int | None = None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1 or value == 0 else f"{value:g}"
+
+
+def _millions(value: float, position: int | None = None) -> str:
+    return f"{value / 1e6:g}M" if value else "0"
