@@ -75,3 +75,14 @@ def test_users_who_are_all_different_are_served_nearly_as_well_as_alone():
         shared += regret(cc.C3UCB(n_features=20, beta=1.0), env, seed)
     assert ours < 1.35 * alone
     assert ours < 0.75 * shared
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_sets_users_apart_is_found_even_if_the_many_never_need_it(seed):
+    """Without pioneers one of these four ends with everybody served the common items."""
+    env = cc.environments.Niche(n_users=40, n_clusters=4, n_items=200, n_features=12, seed=seed)
+    policy = cc.CohortCascade(n_features=12, seed=seed)
+    trace = cc.simulate(policy, env, rounds=ROUNDS, k=4, seed=seed)
+    assert trace.rand_index[-1] > 0.9
+    last = len(trace.regret) // 2
+    assert trace.regret[-1] - trace.regret[last] < 0.01 * ROUNDS / 2

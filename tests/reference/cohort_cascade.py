@@ -134,13 +134,22 @@ class CohortCascade:
         moment = self.rows[user].T @ self.clicks[user]
         return np.linalg.solve(self.own_matrix(user, pull), moment + pull * centre)
 
-    def expected(self, user):
+    def way_of(self, user):
+        """The way in use; a pioneer, every sixteenth user while it is new, has no stronger pull."""
         way = self.way[self.bucket(user)]
+        number = self.users.index(user) if user in self.users else len(self.users)
+        pioneer = number % cohort_belief.PIONEERS == cohort_belief.PIONEERS - 1
+        if not pioneer or self.count(user) >= cohort_belief.PIONEER_LOOKS:
+            return way
+        return way if WAYS[way][1] <= 1.0 else WAYS.index(("cohort", 1.0))
+
+    def expected(self, user):
+        way = self.way_of(user)
         return self.personal(user, WAYS[way][1], self.weights(self.centre_of(user, way)))
 
     def draw(self, user, first, second):
         """The weights that two standard normal vectors stand for: the centre, then the user."""
-        way = self.way[self.bucket(user)]
+        way = self.way_of(user)
         g, pull = self.centre_of(user, way), WAYS[way][1]
         scale = self.explore * math.sqrt(self.noise)
         seen, _ = self.behind[g]

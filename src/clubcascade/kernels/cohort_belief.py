@@ -27,6 +27,15 @@ WAYS = 2 * len(PULLS) + 2
 """Ways to predict: every pull and the infinite one, around everyone and around the cohort."""
 BUCKETS = 32
 """Powers of two of a user's count."""
+PIONEERS = 16
+"""One user in so many is a pioneer: it follows its own taste while it is new, whatever is judged.
+
+Else users who are alike in all that is shown would never be shown what sets them apart.
+"""
+PIONEER_WAY = 11
+"""How it is served then: around its cohort, with a pull of 1."""
+PIONEER_LOOKS = 128
+"""Looks for which it is."""
 
 
 @kernel
@@ -46,6 +55,14 @@ def pull_of(way: int) -> float:
     """Return the pull of a way, infinity for the centre itself."""
     place = way % (PULLS.shape[0] + 1)
     return PULLS[place] if place < PULLS.shape[0] else math.inf
+
+
+@kernel
+def way_of(state: Cohort, node: int) -> int:
+    """Return the way in which a user is served: the best one, unless a pioneer's is weaker."""
+    way = state.way[bucket(state.count[node])]
+    pioneer = node % PIONEERS == PIONEERS - 1 and state.count[node] < PIONEER_LOOKS
+    return PIONEER_WAY if pioneer and pull_of(way) > pull_of(PIONEER_WAY) else way
 
 
 @kernel
@@ -85,7 +102,7 @@ def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
 
     First its centre is drawn, then the user around it. Without mirroring, ``out`` is the draw.
     """
-    way = state.way[bucket(state.count[node])]
+    way = way_of(state, node)
     g = centre_of(state, node, way)
     pull = pull_of(way)
     scale = state.rule[0] * math.sqrt(state.noise[0])
@@ -112,7 +129,7 @@ def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
 @kernel
 def mean(state: Cohort, node: int, out: Floats) -> None:
     """Write the weights that are expected of a user, without a draw."""
-    way = state.way[bucket(state.count[node])]
+    way = way_of(state, node)
     centre = state.ridge.weights[centre_of(state, node, way)]
     personal(state, node, pull_of(way), centre, state.matrices[0], out)
 

@@ -253,7 +253,7 @@ class CohortCascade(CompiledPolicy):
         mean = rows @ self._expected(user)
         with self._lock:
             node, a = self._row(user), self._arrays
-            way = int(a["way"][belief.bucket(a["count"][node])])
+            way = belief.way_of(self.compiled, node)
             ways = len(belief.PULLS) + 1
             root = a["root"][a["label"][node] if way >= ways else 0]
             scale = self.explore * np.sqrt(a["noise"][0])
