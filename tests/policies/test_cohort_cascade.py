@@ -361,6 +361,13 @@ def test_late_users_find_their_cohort():
     assert len(policy.users) == 40
 
 
+def test_a_few_new_users_are_pioneers():
+    numbers = [node for node in range(600) if belief.is_pioneer(node, 0)]
+    assert numbers == [15, 31, 47, 63, 79, 95, 111, 127, 255, 383, 511]
+    assert belief.is_pioneer(15, belief.PIONEER_LOOKS - 1)
+    assert not belief.is_pioneer(15, belief.PIONEER_LOOKS)
+
+
 def test_several_clicks_teach_more_than_the_first():
     """Feedback of the dependent click model is learned up to the last click."""
     env = world(click=cc.click.DCM([0.3, 0.3, 0.3, 0.3]))

@@ -135,11 +135,11 @@ class CohortCascade:
         return np.linalg.solve(self.own_matrix(user, pull), moment + pull * centre)
 
     def way_of(self, user):
-        """The way in use; a pioneer, every sixteenth user while it is new, has no stronger pull."""
+        """The way in use; a pioneer, one of a few new users, has no stronger pull than 1."""
         way = self.way[self.bucket(user)]
         number = self.users.index(user) if user in self.users else len(self.users)
-        pioneer = number % cohort_belief.PIONEERS == cohort_belief.PIONEERS - 1
-        if not pioneer or self.count(user) >= cohort_belief.PIONEER_LOOKS:
+        pioneers = [*range(15, 128, 16), *range(255, number + 1, 128)]
+        if number not in pioneers or self.count(user) >= cohort_belief.PIONEER_LOOKS:
             return way
         return way if WAYS[way][1] <= 1.0 else WAYS.index(("cohort", 1.0))
 

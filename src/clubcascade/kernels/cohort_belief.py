@@ -27,10 +27,11 @@ WAYS = 2 * len(PULLS) + 2
 """Ways to predict: every pull and the infinite one, around everyone and around the cohort."""
 BUCKETS = 32
 """Powers of two of a user's count."""
-PIONEERS = 16
-"""One user in so many is a pioneer: it follows its own taste while it is new, whatever is judged.
+PIONEERS, FEW, RARE = 16, 128, 128
+"""One user in 16 of the first 128, and one in 128 of the others, is a pioneer.
 
-Else users who are alike in all that is shown would never be shown what sets them apart.
+While it is new it follows its own taste, whatever is judged best. Else users who are alike in all
+that is shown would never be shown what sets them apart. A few are enough to tell.
 """
 PIONEER_WAY = 11
 """How it is served then: around its cohort, with a pull of 1."""
@@ -58,11 +59,19 @@ def pull_of(way: int) -> float:
 
 
 @kernel
+def is_pioneer(node: int, count: int) -> bool:
+    """Tell whether a user with this number and count is a pioneer."""
+    every = PIONEERS if node < FEW else RARE
+    return node % every == every - 1 and count < PIONEER_LOOKS
+
+
+@kernel
 def way_of(state: Cohort, node: int) -> int:
     """Return the way in which a user is served: the best one, unless a pioneer's is weaker."""
     way = state.way[bucket(state.count[node])]
-    pioneer = node % PIONEERS == PIONEERS - 1 and state.count[node] < PIONEER_LOOKS
-    return PIONEER_WAY if pioneer and pull_of(way) > pull_of(PIONEER_WAY) else way
+    if is_pioneer(node, state.count[node]) and pull_of(way) > pull_of(PIONEER_WAY):
+        return PIONEER_WAY
+    return way
 
 
 @kernel
