@@ -45,7 +45,8 @@ class CohortCascade(CompiledPolicy):
     clicks best. Cohorts are found by moving users, one at a time, to the cohort under which their
     feedback is most probable; they may split, merge and vanish. To explore, weights are drawn from
     what is believed (Thompson sampling), as widely as past predictions were wrong; an item counts
-    by the better of the draw and its mirror image.
+    by the better of the draw and its mirror image. A few new users, the pioneers, follow their own
+    taste whatever is judged best, or differences that are never shown would never be found.
 
     Parameters
     ----------
