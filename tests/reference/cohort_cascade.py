@@ -12,10 +12,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from clubcascade.kernels import (
-    cohort,
     cohort_belief,
     cohort_evidence,
     cohort_judge,
+    cohort_list,
     cohort_sets,
     cohort_split,
 )
@@ -57,6 +57,7 @@ class CohortCascade:
         self.way = [cohort_judge.FIRST_WAY] * cohort_belief.BUCKETS
         self.noise = cohort_cascade.FIRST_NOISE * (16 if self.logistic else 1)
         self.unrest = 1.0  # the share of reviews that moved somebody
+        self.slack = 0.0  # the share of the slack that is allowed, as of the last judgement
         self.lists = 0
         self.draws_moves = self.measures_noise = self.mirrors_draws = True
         self.margin = math.inf
@@ -161,12 +162,45 @@ class CohortCascade:
         upper = np.linalg.cholesky(self.own_matrix(user, pull)).T
         return self.personal(user, pull, centre) + scale * np.linalg.solve(upper, second)
 
-    def hopes(self, user, items, first, second):
-        """What items are ranked by: the better of the drawn weights and their mirror image."""
+    def hopes(self, user, items, first, second, before=()):
+        """What items are ranked by: the better of the drawn weights and their mirror image.
+
+        For a place of the list whose places before, rows of ``items``, have been passed over.
+        """
         drawn, expected = self.draw(user, first, second), self.expected(user)
         if not self.mirrors_draws:
-            return items @ drawn
-        return np.maximum(items @ drawn, items @ (2 * expected - drawn))
+            return items @ self.disappointed(user, drawn, items[list(before)])
+        off = np.abs(items @ (drawn - expected))
+        return items @ self.disappointed(user, expected, items[list(before)]) + off
+
+    def disappointed(self, user, weights, passed):
+        """What is believed if some items are passed over, one after the other."""
+        pull = WAYS[self.way_of(user)][1]
+        if pull > cohort_list.FIRM:
+            return weights
+        precision = self.own_matrix(user, pull)
+        for item in passed:
+            rows, looks = self.straight(weights, item[None], np.zeros(1))
+            told = precision @ weights + rows.T @ looks
+            precision = precision + rows.T @ rows
+            weights = np.linalg.solve(precision, told)
+        return weights
+
+    def assert_list(self, user, items, ranking, k, first, second, near):
+        """The list is the best from the shortlist, place by place, but for rounding."""
+        assert len(set(ranking.tolist())) == len(ranking) == k
+        plain = self.hopes(user, items, first, second)
+        size = len(items)
+        if k > 1 and WAYS[self.way_of(user)][1] <= cohort_list.FIRM:
+            size = min(size, cohort_list.SHORTLIST * k)
+        last = np.sort(plain)[-size]
+        clear, allowed = plain > last + near, plain >= last - near
+        for place, row in enumerate(ranking):
+            before = ranking[:place]
+            hopes = self.hopes(user, items, first, second, before)
+            assert allowed[row], f"place {place}: not on the shortlist"
+            left = np.delete(hopes, before)[np.delete(clear, before)]
+            assert hopes[row] >= np.max(left, initial=-math.inf) - near, f"place {place}"
 
     # -- learning -----------------------------------------------------------------------------
 
@@ -208,21 +242,32 @@ class CohortCascade:
             if way == now and self.measures_noise and not self.logistic:
                 self.noise = fade_noise * self.noise + (1 - fade_noise) * total / len(y)
         self.judged[place] = fade * self.judged[place] + len(y)
+        doubt = min(1, (self.noise / 16 if self.logistic else self.noise) / cohort_judge.COIN)
+        self.slack = doubt * self.count_of(0) / (self.count_of(0) + cohort_judge.SLACK_LOOKS)
         self.way[place] = self.loosened(place, int(np.argmin(self.penalised(place))))
 
     def chance(self, z):
         return 1 / (1 + np.exp(-z)) if self.logistic else np.clip(z, 0.0, 1.0)
 
     def straightened(self, user, X, y):
+        """Looks in a logistic world as looks in a linear one, after their noise is measured."""
+        expected = self.expected(user)
+        z = np.clip(X @ expected, -cohort_belief.FLATTEST, cohort_belief.FLATTEST)
+        rest = (y - self.chance(z)) / np.sqrt(self.chance(z) * (1 - self.chance(z)))
+        if self.measures_noise:
+            for square in (2 * rest) ** 2:
+                self.noise *= cohort_judge.NOISE_FORGET
+                self.noise += (1 - cohort_judge.NOISE_FORGET) * min(square, 100.0)
+        return self.straight(expected, X, y)
+
+    def straight(self, weights, X, y):
         """Looks in a logistic world as looks of variance 4 in a linear one, by the tangent."""
-        z = np.clip(X @ self.expected(user), -cohort.FLATTEST, cohort.FLATTEST)
+        if not self.logistic:
+            return X, y
+        z = np.clip(X @ weights, -cohort_belief.FLATTEST, cohort_belief.FLATTEST)
         m = self.chance(z)
         slope = m * (1 - m)
         scale = 2 * np.sqrt(slope)
-        if self.measures_noise:
-            for square in (scale * (y - m) / slope) ** 2:
-                self.noise *= cohort_judge.NOISE_FORGET
-                self.noise += (1 - cohort_judge.NOISE_FORGET) * min(square, 100.0)
         return scale[:, None] * X, scale * (z + (y - m) / slope)
 
     def penalised(self, place):
@@ -239,7 +284,7 @@ class CohortCascade:
         centre, pull = WAYS[best]
         if pull > cohort_belief.PULLS[cohort_judge.OWN_TASTE]:
             return best
-        slack = cohort_judge.SLACK + cohort_judge.EARLY_SLACK / 2**place
+        slack = self.slack * (cohort_judge.SLACK + cohort_judge.EARLY_SLACK / 2**place)
         least = self.error[place, best]
         weaker = [
             (other, way)

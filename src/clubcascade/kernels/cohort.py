@@ -1,19 +1,19 @@
 """CohortCascade: how a list is ranked, and how feedback is learned.
 
 What is believed of a user is in ``cohort_belief``, how much of it is trusted in ``cohort_judge``,
-who is of one cohort in ``cohort_evidence`` (how probable), ``cohort_sets`` (moves) and
-``cohort_split``.
+how a list is made of it in ``cohort_list``; who is of one cohort in ``cohort_evidence`` (how
+probable), ``cohort_sets`` (moves) and ``cohort_split``.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from clubcascade.core import Floats
 from clubcascade.kernels import cohort_belief as belief
 from clubcascade.kernels import cohort_evidence as evidence
 from clubcascade.kernels import cohort_judge as ways
+from clubcascade.kernels import cohort_list as lists
 from clubcascade.kernels import cohort_sets as sets
 from clubcascade.kernels import cohort_split, linear, rack
 from clubcascade.kernels import ridge as models
@@ -21,43 +21,44 @@ from clubcascade.kernels.cohort_state import Cohort, CohortType
 from clubcascade.kernels.jit import answer, kernel
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
-FLATTEST = 4.0
-"""Largest size of the inner product at which the logistic curve is taken for a straight line."""
-
 
 @kernel
-def straighten(state: Cohort, expected: Floats, x: Floats, y: float, out: Floats) -> float:
-    """Make of a look in a logistic world one in a linear world, by the tangent at the expected z.
-
-    With ``m = mu(z)`` and ``m' = m (1 - m)``, ``y`` is about ``m + m' (w.x - z)``: so
-    ``z + (y - m) / m'`` is a look at ``w.x`` with the variance ``1 / m'``. Item and look are
-    returned (in ``out``, and as a number) times ``2 sqrt(m')``, with variance 4. That variance is
-    measured as well.
-    """
-    z = min(max(linear.dot(expected, x), -FLATTEST), FLATTEST)
-    m = belief.chance(state, z)
-    slope = m * (1.0 - m)
-    scale = 2.0 * math.sqrt(slope)
+def _straighten(state: Cohort, expected: Floats, x: Floats, y: float, out: Floats) -> float:
+    """Make of a look in a logistic world one in a linear world, and measure its noise."""
+    z = linear.dot(expected, x)
+    scale, look = belief.tangent(state, z, y)
     for f in range(x.shape[0]):
         out[f] = scale * x[f]
-    rest = scale * (y - m) / slope
+    rest = look - scale * min(max(z, -belief.FLATTEST), belief.FLATTEST)
     step = state.rule[5] * (1.0 - ways.NOISE_FORGET)
     state.noise[0] += step * (min(rest * rest, 100.0) - state.noise[0])
-    return scale * z + rest
+    return look
 
 
 @answer(rank_catalog, CohortType)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
     mean, shift = state.vectors[2], state.vectors[3]
     belief.draw(state, node, mean, shift)
-    rack.rank(mean, shift, shelf, rows, scores)
+    if not lists.pays(state, node, rows):
+        rack.rank(mean, shift, shelf, rows, scores)
+        return
+    places, hopes = lists.shortlist(rows, shelf.size[0])
+    rack.rank(mean, shift, shelf, places, hopes)
+    items = rack.fetch(shelf, places)
+    lists.build(state, mean, items, places, hopes, rows, scores)
 
 
 @answer(rank_items, CohortType)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     mean, shift = state.vectors[2], state.vectors[3]
     belief.draw(state, node, mean, shift)
-    rack.rank_loose(mean, shift, features, offered, rows, scores)
+    if not lists.pays(state, node, rows):
+        rack.rank_loose(mean, shift, features, offered, rows, scores)
+        return
+    places, hopes = lists.shortlist(rows, offered.shape[0])
+    rack.rank_loose(mean, shift, features, offered, places, hopes)
+    items = rack.fetch_loose(features, offered, places)
+    lists.build(state, mean, items, places, hopes, rows, scores)
 
 
 @answer(learn, CohortType)
@@ -75,7 +76,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         x = features[rows[p]]
         y = rewards[p]
         if logistic:
-            y = straighten(state, state.vectors[2], x, y, state.vectors[3])
+            y = _straighten(state, state.vectors[2], x, y, state.vectors[3])
             x = state.vectors[3]
         models.observe(state.ridge, 0, x, y)
         if g > 0:

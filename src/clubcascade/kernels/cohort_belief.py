@@ -25,6 +25,8 @@ PULLS = np.array([256.0, 64.0, 16.0, 4.0, 1.0, 0.25])
 """How strongly a user may be pulled to its centre, besides infinitely."""
 WAYS = 2 * len(PULLS) + 2
 """Ways to predict: every pull and the infinite one, around everyone and around the cohort."""
+FLATTEST = 4.0
+"""Largest size of the inner product at which the logistic curve is taken for a straight line."""
 BUCKETS = 32
 """Powers of two of a user's count."""
 PIONEERS, FEW, RARE = 16, 128, 128
@@ -149,3 +151,21 @@ def chance(state: Cohort, z: float) -> float:
     if state.rule[6] == 0.0:
         return min(max(z, 0.0), 1.0)
     return 1.0 / (1.0 + math.exp(-z))
+
+
+@kernel
+def tangent(state: Cohort, z: float, y: float) -> tuple[float, float]:
+    """Return by what an item is multiplied, and what to learn of it: a look in a linear world.
+
+    In a logistic world the curve at the expected ``z`` is taken for its tangent: with
+    ``m = mu(z)`` and ``m' = m (1 - m)``, ``y`` is about ``m + m' (w.x - z)``, so
+    ``z + (y - m) / m'`` is a look at ``w.x`` with the variance ``1 / m'``. Item and look are taken
+    times ``2 sqrt(m')``, for a variance of 4. That variance is measured as well.
+    """
+    if state.rule[6] == 0.0:
+        return 1.0, y
+    z = min(max(z, -FLATTEST), FLATTEST)
+    m = chance(state, z)
+    slope = m * (1.0 - m)
+    scale = 2.0 * math.sqrt(slope)
+    return scale, scale * (z + (y - m) / slope)

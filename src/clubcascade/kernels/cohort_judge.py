@@ -36,6 +36,10 @@ SLACK = 0.02
 """Share of the error by which a still weaker pull may be worse then, and is used all the same."""
 EARLY_SLACK = 0.5
 """The same, divided by the user's count, on top."""
+COIN = 0.25
+"""Squared error from which on all of it is allowed, that of a fair coin; below, in proportion."""
+SLACK_LOOKS = 2000.0
+"""Looks, of everyone, after which half of it is."""
 JUDGED_FULLY = 900.0
 """Looks of a power of two that are judged without a gap; later one list in sixteen."""
 JUDGED_LATER = 16
@@ -99,7 +103,16 @@ def _inherit(below: Floats, errors: Floats) -> None:
 
 
 @kernel
-def _best(errors: Floats, place: int) -> int:
+def _slack(state: Cohort, place: int) -> float:
+    """Return by how much of the error a weaker pull may be worse: little if clicks are certain."""
+    noise = state.noise[0] if state.rule[6] == 0.0 else state.noise[0] / 16.0
+    looks = state.ridge.count[0]
+    share = min(1.0, noise / COIN) * looks / (looks + SLACK_LOOKS)
+    return share * (SLACK + EARLY_SLACK / 2.0**place)
+
+
+@kernel
+def _best(errors: Floats, slack: float) -> int:
     """Return the way with the least error, all considered."""
     ways = PULLS.shape[0] + 1
     ahead = HEAD_START / (1.0 + errors[WAYS] / HEAD_START_LOOKS)
@@ -112,7 +125,7 @@ def _best(errors: Floats, place: int) -> int:
         if error < least:
             best, least = way, error
     if OWN_TASTE <= best % ways < ways - 1:  # rather explore too much than too little
-        most = (1.0 + SLACK + EARLY_SLACK / 2.0**place) * errors[best]
+        most = (1.0 + slack) * errors[best]
         for way in range(best + 1, best - best % ways + ways - 1):
             if errors[way] <= most:
                 best = way
@@ -144,4 +157,4 @@ def judge(
     missed[WAYS] = examined
     for way in range(WAYS + 1):
         errors[way] = weight * errors[way] + missed[way]
-    state.way[place] = _best(errors, place)
+    state.way[place] = _best(errors, _slack(state, place))

@@ -134,3 +134,25 @@ def rank_loose(
         size = min(BLOCK, n - start)
         lay_out(features, offered, start, size, block)
         full = _rank_block(short, swing, block, start, size, sums, rows, scores, full)
+
+
+@kernel
+def fetch(rack: Rack, places: Ints) -> Any:
+    """Return some items of a catalogue, a row each, in single precision."""
+    items = np.empty((places.shape[0], rack.blocks.shape[1]), np.float32)
+    for j in range(places.shape[0]):
+        b, at = places[j] // BLOCK, places[j] % BLOCK
+        for f in range(items.shape[1]):
+            items[j, f] = rack.blocks[b, f, at]
+    return items
+
+
+@kernel
+def fetch_loose(features: Floats, offered: Ints, places: Ints) -> Any:
+    """Do the same for some of the ``offered`` rows of ``features``."""
+    items = np.empty((places.shape[0], features.shape[1]), np.float32)
+    for j in range(places.shape[0]):
+        x = features[offered[places[j]]]
+        for f in range(items.shape[1]):
+            items[j, f] = x[f]
+    return items

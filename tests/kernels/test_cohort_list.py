@@ -1,0 +1,62 @@
+"""A list place by place, each as if the places before had been looked at and passed over."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import clubcascade as cc
+from clubcascade.kernels import cohort_list, rack
+from clubcascade.policies.cohort_cascade import _rack
+
+
+def believed(mean, precision, passed):
+    """The expected weights after some items were looked at and passed over."""
+    return np.linalg.solve(precision + passed.T @ passed, precision @ mean)
+
+
+@settings(max_examples=100, deadline=None)
+@given(d=st.integers(1, 8), n=st.integers(1, 20), seed=st.integers(0, 2**32 - 1), data=st.data())
+def test_every_place_is_the_best_after_passes(d, n, seed, data):
+    rng = np.random.default_rng(seed)
+    k = data.draw(st.integers(1, n))
+    seen = rng.standard_normal((rng.integers(12), d))
+    precision = seen.T @ seen + rng.choice([0.25, 4.0, 64.0]) * np.eye(d)
+    mean, shift = rng.standard_normal(d), 0.3 * rng.standard_normal(d)
+    items = (rng.standard_normal((n, d)) / np.sqrt(d)).astype(np.float32)
+    policy = cc.CohortCascade(n_features=d)
+    policy._arrays["matrices"][0][:, :d] = np.linalg.cholesky(precision).T
+    swings = np.abs(items @ shift)
+    rows, scores = np.empty(k, np.int64), np.empty(k)
+    hopes = items @ mean + swings
+    places = rng.permutation(n)
+    cohort_list.build(policy.compiled, mean.copy(), items, places, hopes, rows, scores)
+    found = [int(np.flatnonzero(places == row)[0]) for row in rows]
+    assert len(set(found)) == k
+    for place, at in enumerate(found):
+        after = items @ believed(mean, precision, items[found[:place]].astype(float)) + swings
+        assert scores[place] == pytest.approx(after[at], abs=1e-5)
+        left = np.delete(after, found[:place])
+        assert after[at] >= left.max() - 1e-5
+
+
+def test_a_newcomer_is_not_shown_one_guess_twice():
+    """Two items of the best kind and one of the next: the second place goes to the other kind."""
+    items = np.array([[1.0, 0.0], [0.99, 0.0], [0.0, 0.9]])
+    policy = cc.CohortCascade(n_features=2, explore=0.0)
+    for _ in range(30):  # everyone likes the first kind a little better, but not all do
+        for click, kind in ((0, 0), (0, 0), (0, 2), (None, 2)):
+            policy.update("somebody", items[[kind]], click=click)
+    scores = policy.scores("newcomer", items)
+    assert scores[0] > scores[1] > scores[2]
+    assert policy.recommend("newcomer", items, k=2).tolist() == [0, 2]
+    assert policy.recommend("newcomer", cc.Catalog(items), k=2).tolist() == [0, 2]
+
+
+def test_items_are_fetched_from_both_layouts():
+    rng = np.random.default_rng(1)
+    items = rng.standard_normal((300, 3)) / 3
+    places, offered = np.array([299, 0, 64, 63]), rng.permutation(300)
+    np.testing.assert_array_equal(rack.fetch(_rack(items), places), items[places].astype("f4"))
+    loose = rack.fetch_loose(items, offered, places)
+    np.testing.assert_array_equal(loose, items[offered[places]].astype("f4"))
