@@ -107,6 +107,7 @@ VARIANTS: dict[str, Maker] = {
     "no everyone: cohort and user": only_ways(lambda way: way > len(belief.PULLS)),
     "moves to the best cohort, not drawn": with_rule(4, 0.0),
     "draws not mirrored": with_rule(7, 0.0),
+    "the whole list at once": with_rule(8, 0.0),
     "noise fixed at 1/4": with_rule(5, 0.0, noise=0.25),
     "centres drawn no wider than users": with_rule(3, 1.0),
     "explore / 2": explore(0.5),

@@ -60,6 +60,7 @@ class CohortCascade:
         self.slack = 0.0  # the share of the slack that is allowed, as of the last judgement
         self.lists = 0
         self.draws_moves = self.measures_noise = self.mirrors_draws = True
+        self.passes_over = True
         self.margin = math.inf
         self.seen = {"moves": 0, "mergers": 0, "departures": 0, "full": 0, "splits": 0}
 
@@ -176,7 +177,7 @@ class CohortCascade:
     def disappointed(self, user, weights, passed):
         """What is believed if some items are passed over, one after the other."""
         pull = WAYS[self.way_of(user)][1]
-        if pull > cohort_list.FIRM:
+        if pull > cohort_list.FIRM or not self.passes_over:
             return weights
         precision = self.own_matrix(user, pull)
         for item in passed:
@@ -191,7 +192,7 @@ class CohortCascade:
         assert len(set(ranking.tolist())) == len(ranking) == k
         plain = self.hopes(user, items, first, second)
         size = len(items)
-        if k > 1 and WAYS[self.way_of(user)][1] <= cohort_list.FIRM:
+        if k > 1 and self.passes_over and WAYS[self.way_of(user)][1] <= cohort_list.FIRM:
             size = min(size, cohort_list.SHORTLIST * k)
         last = np.sort(plain)[-size]
         clear, allowed = plain > last + near, plain >= last - near

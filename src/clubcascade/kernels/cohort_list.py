@@ -28,7 +28,9 @@ FIRM = 64.0
 @kernel
 def pays(state: Cohort, node: int, rows: Ints) -> bool:
     """Tell whether a user is believed to be so little known that a pass would change the list."""
-    return rows.shape[0] > 1 and belief.pull_of(belief.way_of(state, node)) <= FIRM
+    if state.rule[8] == 0.0 or rows.shape[0] == 1:
+        return False
+    return belief.pull_of(belief.way_of(state, node)) <= FIRM
 
 
 @kernel

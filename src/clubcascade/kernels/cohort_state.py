@@ -27,9 +27,10 @@ class Cohort(Struct):
     the one in use. ``noise`` = [squared error of a prediction, share of reviews that moved a user];
     ``rule`` = [scale of the draws, variance of users around a cohort, of cohorts around everyone,
     how much wider centres are drawn, 1 to draw moves (0: always to the most probable cohort), 1 to
-    measure the noise (0: it stays), 1 for the logistic link, 1 to mirror draws]; ``tally`` = [lists
-    learned, cohorts, users, the last model ever used, users with a cohort]; ``draws`` = [lists
-    drawn]; ``keys`` = keys of the draws and of the reviews; the rest is scratch.
+    measure the noise (0: it stays), 1 for the logistic link, 1 to mirror draws, 1 to choose place
+    by place]; ``tally`` = [lists learned, cohorts, users, the last model ever used, users with a
+    cohort]; ``draws`` = [lists drawn]; ``keys`` = keys of the draws and of the reviews; the rest
+    is scratch.
     """
 
     ridge: models.Ridge

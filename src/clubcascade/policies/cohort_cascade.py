@@ -45,8 +45,9 @@ class CohortCascade(CompiledPolicy):
     clicks best. Cohorts are found by moving users, one at a time, to the cohort under which their
     feedback is most probable; they may split, merge and vanish. To explore, weights are drawn from
     what is believed (Thompson sampling), as widely as past predictions were wrong; an item counts
-    by the better of the draw and its mirror image. A few new users, the pioneers, follow their own
-    taste whatever is judged best, or differences that are never shown would never be found.
+    by the better of the draw and its mirror image, and each place of a list is chosen as if those
+    before had been passed over. A few new users, the pioneers, follow their own taste whatever is
+    judged best, or differences that are never shown would never be found.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ class CohortCascade(CompiledPolicy):
             "way": np.full(belief.BUCKETS, cohort_judge.FIRST_WAY),
             "noise": np.array([16 * FIRST_NOISE if logistic else FIRST_NOISE, 1.0]),
             "rule": np.array(
-                [self.explore, WITHIN, BETWEEN, WIDER, 1.0, 1.0, float(logistic), 1.0]
+                [self.explore, WITHIN, BETWEEN, WIDER, 1.0, 1.0, float(logistic), 1.0, 1.0]
             ),
             "tally": np.zeros(5, np.int64),
             "draws": np.zeros(1, np.int64),
