@@ -193,12 +193,14 @@ class CohortCascade:
         plain = self.hopes(user, items, first, second)
         size = len(items)
         if k > 1 and self.passes_over and WAYS[self.way_of(user)][1] <= cohort_list.FIRM:
-            size = min(size, cohort_list.SHORTLIST * k)
+            spare = (cohort_list.SHORTLIST - 1) * min(k, cohort_list.PASSED)
+            size = min(size, k + spare)
         last = np.sort(plain)[-size]
         clear, allowed = plain > last + near, plain >= last - near
         for place, row in enumerate(ranking):
             before = ranking[:place]
-            hopes = self.hopes(user, items, first, second, before)
+            learned = before[: cohort_list.PASSED - 1]
+            hopes = self.hopes(user, items, first, second, learned)
             assert allowed[row], f"place {place}: not on the shortlist"
             left = np.delete(hopes, before)[np.delete(clear, before)]
             assert hopes[row] >= np.max(left, initial=-math.inf) - near, f"place {place}"

@@ -20,7 +20,9 @@ from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
 SHORTLIST = 3
-"""Items on the shortlist for each place of the list."""
+"""Items on the shortlist for each place of the list;"""
+PASSED = 16
+"""from this place on just one, and nothing more is learned: cost would grow with k squared."""
 FIRM = 64.0
 """Strongest pull at which it is done: a pass tells nothing of whom the centre tells all."""
 
@@ -36,7 +38,8 @@ def pays(state: Cohort, node: int, rows: Ints) -> bool:
 @kernel
 def shortlist(rows: Ints, n: int) -> tuple[Ints, Floats]:
     """Return room for the places of a shortlist and for what is hoped of them."""
-    size = min(n, SHORTLIST * rows.shape[0])
+    k = rows.shape[0]
+    size = min(n, k + (SHORTLIST - 1) * min(k, PASSED))
     return np.empty(size, np.int64), np.empty(size)
 
 
@@ -57,14 +60,14 @@ def build(
     these three the first and the last are changed.
     """
     k, n, d = rows.shape[0], places.shape[0], mean.shape[0]
-    steps = np.empty((k, d))
+    steps = np.empty((min(k, PASSED), d))
     x = np.empty(d)
     for p in range(k):
         top = np.argmax(hopes)
         rows[p], scores[p] = places[top], hopes[top]
         hopes[top] = -math.inf
-        if p == k - 1:
-            return
+        if p >= min(k, PASSED) - 1:
+            continue
         for f in range(d):
             x[f] = items[top, f]
         surprise = _pass_over(state, mean, x, steps, p)
