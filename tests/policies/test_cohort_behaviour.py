@@ -68,7 +68,7 @@ def test_all_alike_are_served_as_one():
 def test_users_who_are_all_different_are_served_nearly_as_well_as_alone():
     """Cohorts and everyone's weights have nothing to give here; they must not cost much."""
     ours, alone, shared = 0.0, 0.0, 0.0
-    for seed in range(4):
+    for seed in range(12):  # single seeds lose up to twice as much
         env = different(seed)
         ours += regret(cc.CohortCascade(n_features=20, seed=seed), env, seed)
         alone += regret(cc.MultipleLinUCB(n_features=20), env, seed)
