@@ -30,7 +30,8 @@ def test_every_place_is_the_best_after_passes(d, n, seed, data):
     rows, scores = np.empty(k, np.int64), np.empty(k)
     hopes = items @ mean + swings
     places = rng.permutation(n)
-    cohort_list.build(policy.compiled, mean.copy(), items, places, hopes, rows, scores)
+    columns = np.ascontiguousarray(items.T.astype(float))
+    cohort_list.build(policy.compiled, mean, columns, places, hopes, rows, scores)
     found = [int(np.flatnonzero(places == row)[0]) for row in rows]
     assert len(set(found)) == k
     for place, at in enumerate(found):
@@ -58,6 +59,9 @@ def test_items_are_fetched_from_both_layouts():
     rng = np.random.default_rng(1)
     items = rng.standard_normal((300, 3)) / 3
     places, offered = np.array([299, 0, 64, 63]), rng.permutation(300)
-    np.testing.assert_array_equal(rack.fetch(_rack(items), places), items[places].astype("f4"))
+    np.testing.assert_array_equal(
+        rack.fetch(_rack(items), places)[:, :4].T, items[places].astype("f4")
+    )
     loose = rack.fetch_loose(items, offered, places)
-    np.testing.assert_array_equal(loose, items[offered[places]].astype("f4"))
+    np.testing.assert_array_equal(loose[:, :4].T, items[offered[places]].astype("f4"))
+    assert loose.shape == (3, rack.LANES) and not loose[:, 4:].any()

@@ -94,20 +94,6 @@ def personal(
 
 
 @kernel
-def _scatter(upper: Floats, normals: Floats, scale: float, out: Floats) -> None:
-    """``out += scale R^-1 z``: a draw with the covariance ``scale^2 (R' R)^-1``."""
-    d = out.shape[0]
-    for f in range(d - 1, -1, -1):
-        row = upper[f]
-        total = normals[f]
-        for g in range(f + 1, d):
-            total -= row[g] * normals[g]
-        normals[f] = total / row[f]
-    for f in range(d):
-        out[f] += scale * normals[f]
-
-
-@kernel
 def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
     """Draw weights for a user: the expected ones to ``out``, how far off they are to ``shift``.
 
@@ -121,16 +107,18 @@ def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
     t = state.draws[0]
     state.draws[0] += 1
     luck.normals(state.keys[0], 2 * t, normals)
+    linear.solve_other_half(state.root[g], normals)
     for f in range(shift.shape[0]):
-        shift[f] = 0.0
-    _scatter(state.root[g], normals, scale * state.rule[3], shift)
+        shift[f] = scale * state.rule[3] * normals[f]
     personal(state, node, pull, state.ridge.weights[g], state.matrices[0], out)
-    if pull < math.inf:
+    if pull < math.inf:  # M^-1 (pull shift) + scale R^-1 z, where M = R' R
         for f in range(shift.shape[0]):
             shift[f] *= pull
-        linear.solve(state.matrices[0], shift)
+        linear.solve_half(state.matrices[0], shift)
         luck.normals(state.keys[0], 2 * t + 1, normals)
-        _scatter(state.matrices[0], normals, scale, shift)
+        for f in range(shift.shape[0]):
+            shift[f] += scale * normals[f]
+        linear.solve_other_half(state.matrices[0], shift)
     if state.rule[7] == 0.0:
         for f in range(shift.shape[0]):
             out[f] += shift[f]

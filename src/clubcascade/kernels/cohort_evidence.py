@@ -80,7 +80,30 @@ def evidence(
     for f in range(d):
         log_det += 2.0 * math.log(upper[f, f])
     linear.solve_half(upper, rest)
-    return -0.5 * ((square - linear.dot(rest, rest)) / noise + log_det)
+    return -0.5 * ((square - linear.inner(rest, rest)) / noise + log_det)
+
+
+@kernel
+def ceiling(state: Cohort, node: int, g: int, variance: float, noise: float) -> float:
+    """Return what the evidence of a user's feedback around model ``g`` cannot exceed.
+
+    With r = b - S c the evidence is that of c itself plus ``r' (A^-1 + S)^-1 r / (2 noise)`` minus
+    a log-determinant: less than with ``r' A r``. A is the variance of users around the model, plus
+    the model's own covariance if it is a cohort (that of today: A lags behind it a little).
+    """
+    centre, moment = state.ridge.weights[g], state.moment[node]
+    rest, product = state.vectors[0], state.vectors[1]
+    linear.times(state.gram[node], centre, product)
+    d = moment.shape[0]
+    found = 0.0
+    for f in range(d):
+        found += centre[f] * (2.0 * moment[f] - product[f])
+        rest[f] = moment[f] - product[f]
+    found += variance * linear.inner(rest, rest)
+    if g > 0:
+        linear.times(state.ridge.inverse[g], rest, product)
+        found += linear.inner(rest, product)
+    return found / (2.0 * noise)
 
 
 @kernel
@@ -103,6 +126,22 @@ def of_cohort(state: Cohort, node: int, g: int, noise: float) -> float:
         state.ridge.weights[g],
         state.prior[g],
         state.prior_log_det[g],
+        noise,
+        state.matrices[0],
+        state.vectors,
+    )
+
+
+@kernel
+def of_nobody(state: Cohort, node: int, noise: float) -> float:
+    """Evidence of a user's feedback in a cohort of its own, somewhere around everyone."""
+    log_det = flat(state, state.rule[1] + state.rule[2])
+    return evidence(
+        state.gram[node],
+        state.moment[node],
+        state.ridge.weights[0],
+        state.matrices[3],
+        log_det,
         noise,
         state.matrices[0],
         state.vectors,

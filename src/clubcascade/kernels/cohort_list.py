@@ -9,8 +9,6 @@ of the items that are best before anything is passed over.
 from __future__ import annotations
 
 import math
-from typing import Any
-
 import numpy as np
 
 from clubcascade.core import Floats, Ints
@@ -47,7 +45,7 @@ def shortlist(rows: Ints, n: int) -> tuple[Ints, Floats]:
 def build(
     state: Cohort,
     mean: Floats,
-    items: Any,
+    items: Floats,
     places: Ints,
     hopes: Floats,
     rows: Ints,
@@ -55,52 +53,55 @@ def build(
 ) -> None:
     """Fill ``rows`` and ``scores`` from a shortlist, each place as if those before were passed.
 
-    ``mean`` are the weights expected of the user, ``matrices[0]`` the factor of their inverse
-    covariance (both as ``draw`` left them), ``hopes`` what shortlisted items are ranked by; of
-    these three the first and the last are changed.
+    ``mean`` are the weights expected of the user, ``matrices[0]`` the factor R of their inverse
+    covariance (both as ``draw`` left them), ``items`` the shortlisted ones, a column each, and
+    ``hopes`` what they are ranked by; the last two are changed.
     """
-    k, n, d = rows.shape[0], places.shape[0], mean.shape[0]
-    steps = np.empty((min(k, PASSED), d))
-    x = np.empty(d)
+    k, lanes = rows.shape[0], items.shape[1]
+    learned = min(k, PASSED) - 1
+    guesses = np.zeros(lanes)
+    _add_products(mean, items, guesses)
+    linear.solve_half_each(state.matrices[0], items)
+    steps = np.zeros((learned, lanes))
     for p in range(k):
         top = np.argmax(hopes)
         rows[p], scores[p] = places[top], hopes[top]
         hopes[top] = -math.inf
-        if p >= min(k, PASSED) - 1:
-            continue
-        for f in range(d):
-            x[f] = items[top, f]
-        surprise = _pass_over(state, mean, x, steps, p)
-        for j in range(n):
-            total = 0.0
-            for f in range(d):
-                total += steps[p, f] * items[j, f]
-            hopes[j] += surprise * total
+        if p < learned:
+            surprise = _pass_over(state, items, guesses, steps, p, top)
+            for j in range(hopes.shape[0]):
+                hopes[j] += surprise * steps[p, j]
 
 
 @kernel
-def _pass_over(state: Cohort, mean: Floats, x: Floats, steps: Floats, p: int) -> float:
-    """Learn a pass: ``mean += surprise * steps[p]``; return the surprise.
+def _add_products(weights: Floats, items: Floats, out: Floats) -> None:
+    """``out += weights @ items``."""
+    for f in range(weights.shape[0]):
+        scale, row = weights[f], items[f]
+        for j in range(out.shape[0]):
+            out[j] += scale * row[j]
 
-    With V the covariance after the passes before, ``steps[p]`` is ``V x / sqrt(1 + x.Vx)``: what
-    each pass takes off V is the outer product of its step.
+
+@kernel
+def _pass_over(
+    state: Cohort, halves: Floats, guesses: Floats, steps: Floats, p: int, top: int
+) -> float:
+    """Learn that an item was passed over: ``guesses += surprise * steps[p]``; return the surprise.
+
+    ``halves`` are the items times the inverse of R', so that their products are those of items
+    through the covariance V of the weights. With V after the passes before, ``steps[p]`` is
+    ``x.V items / sqrt(1 + x.Vx)``: what each pass takes off such products is that of its step.
     """
-    d = x.shape[0]
-    scale, look = belief.tangent(state, linear.dot(mean, x), 0.0)
-    for f in range(d):
-        x[f] *= scale
+    scale, look = belief.tangent(state, guesses[top], 0.0)
     step = steps[p]
-    for f in range(d):
-        step[f] = x[f]
-    linear.solve(state.matrices[0], step)
+    _add_products(halves[:, top].copy(), halves, step)
     for q in range(p):
-        part = linear.dot(steps[q], x)
-        for f in range(d):
-            step[f] -= part * steps[q, f]
-    width = math.sqrt(1.0 + linear.dot(x, step))
-    for f in range(d):
-        step[f] /= width
-    surprise = (look - linear.dot(mean, x)) / width
-    for f in range(d):
-        mean[f] += surprise * step[f]
+        part, before = steps[q, top], steps[q]
+        for j in range(step.shape[0]):
+            step[j] -= part * before[j]
+    width = math.sqrt(1.0 + scale * scale * step[top])
+    surprise = (look - scale * guesses[top]) / width
+    for j in range(step.shape[0]):
+        step[j] *= scale / width
+        guesses[j] += surprise * step[j]
     return surprise

@@ -15,12 +15,12 @@ from clubcascade.core import Floats, Ints
 from clubcascade.kernels import linear, luck, ranking
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.cohort_evidence import (
-    evidence,
-    flat,
+    ceiling,
     gain_of_two,
     keep_root,
     noise_of,
     of_cohort,
+    of_nobody,
     of_own,
     renew_root,
 )
@@ -153,7 +153,8 @@ def _promising(
         tried += 1
         weights = ridge.weights[g]
         linear.times(state.gram[node], weights, product)
-        hope = (2.0 * linear.dot(weights, moment) - linear.dot(weights, product)) / (2.0 * noise)
+        hope = 2.0 * linear.inner(weights, moment) - linear.inner(weights, product)
+        hope = hope / (2.0 * noise)
         hope += math.log(state.size[g]) + _gumbel(state, t, first + 3 + g)
         if filled < COMPARED or hope > hopes[filled - 1]:
             filled = ranking.insert(hopes, labels, filled, hope, g)
@@ -163,9 +164,7 @@ def _promising(
 @kernel
 def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     """Draw a user's cohort anew; return whether it moved."""
-    ridge = state.ridge
     noise = noise_of(state)
-    gram, moment = state.gram[node], state.moment[node]
     own = state.label[node]
     most = state.size.shape[0]
     first = (most + 3) * turn  # no number is used twice in one round
@@ -174,25 +173,18 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
         best = own
         top = of_own(state, node, noise) + math.log(state.size[own] - 1.0)
         top += _gumbel(state, t, first)
-    log_det = flat(state, state.rule[1] + state.rule[2])
-    alone = evidence(
-        gram,
-        moment,
-        ridge.weights[0],
-        state.matrices[3],
-        log_det,
-        noise,
-        state.matrices[0],
-        state.vectors,
-    )
-    alone += _gumbel(state, t, first + 1)
-    if alone > top:
-        top, best = alone, 0
+    chance = _gumbel(state, t, first + 1)
+    if ceiling(state, node, 0, state.rule[1] + state.rule[2], noise) + chance > top:
+        alone = of_nobody(state, node, noise) + chance
+        if alone > top:
+            top, best = alone, 0
     labels, hopes = state.asked[1, :COMPARED], state.error[-1, :COMPARED]
     for place in range(_promising(state, node, t, first, noise, labels, hopes)):
         g = labels[place]
-        found = of_cohort(state, node, g, noise)
-        found += math.log(state.size[g]) + _gumbel(state, t, first + 3 + g)
+        chance = math.log(state.size[g]) + _gumbel(state, t, first + 3 + g)
+        if ceiling(state, node, g, state.rule[1], noise) + chance < top - NEAR:
+            continue
+        found = of_cohort(state, node, g, noise) + chance
         if found > top:
             second, runner = top, best
             top, best = found, g

@@ -96,10 +96,43 @@ def add_ridge(gram: Floats, ridge: float, out: Floats) -> None:
 
 
 @kernel
-def factor(matrix: Floats) -> None:
-    """Overwrite the upper triangle with R of ``matrix = R' R`` (Cholesky)."""
+def _factor_corner(matrix: Floats, c: int) -> None:
+    """Factor the rows ``c`` to ``c + 3`` of a matrix, the four columns with them first."""
     d = matrix.shape[0]
-    for c in range(d):
+    one, two, three, four = matrix[c], matrix[c + 1], matrix[c + 2], matrix[c + 3]
+    s1 = 1.0 / math.sqrt(one[c])
+    a2, a3, a4 = s1 * one[c + 1], s1 * one[c + 2], s1 * one[c + 3]
+    s2 = 1.0 / math.sqrt(two[c + 1] - a2 * a2)
+    b3, b4 = s2 * (two[c + 2] - a2 * a3), s2 * (two[c + 3] - a2 * a4)
+    s3 = 1.0 / math.sqrt(three[c + 2] - a3 * a3 - b3 * b3)
+    c4 = s3 * (three[c + 3] - a3 * a4 - b3 * b4)
+    s4 = 1.0 / math.sqrt(four[c + 3] - a4 * a4 - b4 * b4 - c4 * c4)
+    for g in range(c, d):
+        x = s1 * one[g]
+        y = s2 * (two[g] - a2 * x)
+        z = s3 * (three[g] - a3 * x - b3 * y)
+        one[g], two[g], three[g] = x, y, z
+        four[g] = s4 * (four[g] - a4 * x - b4 * y - c4 * z)
+
+
+@kernel
+def factor(matrix: Floats) -> None:
+    """Overwrite the upper triangle with R of ``matrix = R' R`` (Cholesky).
+
+    What is left below the diagonal means nothing. Four rows at a time: the rest of the matrix is
+    then read and written a quarter as often.
+    """
+    d = matrix.shape[0]
+    whole = d // 4 * 4
+    for c in range(0, whole, 4):
+        _factor_corner(matrix, c)
+        one, two, three, four = matrix[c], matrix[c + 1], matrix[c + 2], matrix[c + 3]
+        for r in range(c + 4, d):
+            row = matrix[r]
+            x, y, z, w = one[r], two[r], three[r], four[r]
+            for g in range(r // 4 * 4, d):
+                row[g] -= ((x * one[g] + y * two[g]) + z * three[g]) + w * four[g]
+    for c in range(whole, d):
         pivot = matrix[c]
         scale = 1.0 / math.sqrt(pivot[c])
         for g in range(c, d):
@@ -123,15 +156,42 @@ def solve_half(upper: Floats, x: Floats) -> None:
 
 
 @kernel
+def solve_half_each(upper: Floats, columns: Floats) -> None:
+    """Do the same for every column of a matrix at once."""
+    d, n = columns.shape
+    for c in range(d):
+        row, scale = columns[c], 1.0 / upper[c, c]
+        for j in range(n):
+            row[j] *= scale
+        for g in range(c + 1, d):
+            other, step = columns[g], upper[c, g]
+            for j in range(n):
+                other[j] -= step * row[j]
+
+
+@kernel
+def solve_other_half(upper: Floats, x: Floats) -> None:
+    """Overwrite ``x`` with the solution of ``R z = x``, in four sums side by side."""
+    d = x.shape[0]
+    for c in range(d - 1, -1, -1):
+        row = upper[c]
+        s0, s1, s2, s3 = x[c], 0.0, 0.0, 0.0
+        whole = d - (d - c - 1) % 4
+        for g in range(c + 1, whole, 4):
+            s0 -= row[g] * x[g]
+            s1 -= row[g + 1] * x[g + 1]
+            s2 -= row[g + 2] * x[g + 2]
+            s3 -= row[g + 3] * x[g + 3]
+        for g in range(whole, d):
+            s0 -= row[g] * x[g]
+        x[c] = ((s0 + s1) + (s2 + s3)) / row[c]
+
+
+@kernel
 def solve(upper: Floats, x: Floats) -> None:
     """Overwrite ``x`` with the solution of ``R' R z = x``."""
     solve_half(upper, x)
-    d = x.shape[0]
-    for c in range(d - 1, -1, -1):
-        total = x[c]
-        for g in range(c + 1, d):
-            total -= upper[c, g] * x[g]
-        x[c] = total / upper[c, c]
+    solve_other_half(upper, x)
 
 
 @kernel
@@ -191,7 +251,13 @@ def invert(gram: Floats, ridge: float, work: Floats, out: Floats) -> float:
         scale = 1.0 / upper[r]
         for g in range(d):
             row[g] = 0.0
-        for c in range(r + 1, d):
+        whole = d - (d - r - 1) % 4
+        for c in range(r + 1, whole, 4):
+            a0, a1, a2, a3 = upper[c], upper[c + 1], upper[c + 2], upper[c + 3]
+            b0, b1, b2, b3 = out[c], out[c + 1], out[c + 2], out[c + 3]
+            for g in range(d):
+                row[g] -= ((a0 * b0[g] + a1 * b1[g]) + a2 * b2[g]) + a3 * b3[g]
+        for c in range(whole, d):
             step, below = upper[c], out[c]
             for g in range(d):
                 row[g] -= step * below[g]
@@ -201,11 +267,17 @@ def invert(gram: Floats, ridge: float, work: Floats, out: Floats) -> float:
     for r in range(d):
         for c in range(d):
             work[c, r] = out[r, c]
+    whole = d // 4 * 4
     for r in range(d):
         row = out[r]
         for g in range(d):
             row[g] = 0.0
-        for c in range(r, d):
+        for c in range(r // 4 * 4, whole, 4):  # zeros before r: both triangles get the same bits
+            b0, b1, b2, b3 = work[c], work[c + 1], work[c + 2], work[c + 3]
+            a0, a1, a2, a3 = b0[r], b1[r], b2[r], b3[r]
+            for g in range(d):
+                row[g] += ((a0 * b0[g] + a1 * b1[g]) + a2 * b2[g]) + a3 * b3[g]
+        for c in range(whole, d):
             column = work[c]
             step = column[r]
             for g in range(d):

@@ -137,22 +137,28 @@ def rank_loose(
 
 
 @kernel
-def fetch(rack: Rack, places: Ints) -> Any:
-    """Return some items of a catalogue, a row each, in single precision."""
-    items = np.empty((places.shape[0], rack.blocks.shape[1]), np.float32)
+def _columns(d: int, n: int) -> Floats:
+    """Return room for ``n`` items, a column each, and for zeros up to whole vectors."""
+    return np.zeros((d, (n + LANES - 1) // LANES * LANES))
+
+
+@kernel
+def fetch(rack: Rack, places: Ints) -> Floats:
+    """Return some items of a catalogue, a column each, as they are scored; zeros after them."""
+    items = _columns(rack.blocks.shape[1], places.shape[0])
     for j in range(places.shape[0]):
         b, at = places[j] // BLOCK, places[j] % BLOCK
-        for f in range(items.shape[1]):
-            items[j, f] = rack.blocks[b, f, at]
+        for f in range(items.shape[0]):
+            items[f, j] = rack.blocks[b, f, at]
     return items
 
 
 @kernel
-def fetch_loose(features: Floats, offered: Ints, places: Ints) -> Any:
+def fetch_loose(features: Floats, offered: Ints, places: Ints) -> Floats:
     """Do the same for some of the ``offered`` rows of ``features``."""
-    items = np.empty((places.shape[0], features.shape[1]), np.float32)
+    items = _columns(features.shape[1], places.shape[0])
     for j in range(places.shape[0]):
         x = features[offered[places[j]]]
-        for f in range(items.shape[1]):
-            items[j, f] = x[f]
+        for f in range(items.shape[0]):
+            items[f, j] = np.float32(x[f])
     return items

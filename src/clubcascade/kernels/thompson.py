@@ -45,11 +45,9 @@ def draw(state: Thompson) -> Floats:
     linear.add_ridge(ridge.gram[0], ridge.reg[0], upper)
     linear.factor(upper)
     weights = np.empty(d)
-    for f in range(d - 1, -1, -1):
-        total = luck.normal(state.key[0], state.tally[0], f)
-        for g in range(f + 1, d):
-            total -= upper[f, g] * weights[g]
-        weights[f] = total / upper[f, f]
+    for f in range(d):
+        weights[f] = luck.normal(state.key[0], state.tally[0], f)
+    linear.solve_other_half(upper, weights)
     for f in range(d):
         weights[f] = ridge.weights[0, f] + state.rule[0] * weights[f]
     state.tally[0] += 1
