@@ -1,6 +1,10 @@
 """What tests of several rooms use."""
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("compiled", deadline=None)  # the first example waits for the compiler
+settings.load_profile("compiled")
 
 
 @pytest.fixture(scope="session")

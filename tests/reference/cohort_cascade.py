@@ -387,7 +387,8 @@ class CohortCascade:
         if best != own:
             self.move(user, best)
         if runner > 0 and runner != best and best > 0 and self.size(runner) > 0:
-            if self.below(top - second, cohort_sets.NEAR):
+            tried = self.luck(t, 1_000_002 + turn) < cohort_sets.MERGERS
+            if tried and self.below(top - second, cohort_sets.NEAR):
                 small, large = runner, best
                 if self.size(runner) > self.size(best):
                     small, large = best, runner

@@ -36,7 +36,9 @@ TRIED = 16
 COMPARED = 3
 """Those of them, the most promising ones, of which the evidence is computed."""
 NEAR = 3.0
-"""Difference of evidence below which two cohorts are tried for a merger."""
+"""Difference of evidence below which two cohorts may be tried for a merger;"""
+MERGERS = 1.0 / 4.0
+"""how often they are: many a user cannot tell two cohorts apart, and hardly any two are one."""
 RARELY = 1.0 / 32.0
 """How often another user is reviewed when reviews change nothing; always, when all change."""
 
@@ -138,24 +140,25 @@ def _promising(
     That is their evidence as if their weights were certain and shared by all, with the luck that
     the evidence itself will have.
     """
-    ridge, moment, product = state.ridge, state.moment[node], state.vectors[0]
-    own, most = state.label[node], state.size.shape[0]
+    centres, sizes, product = state.ridge.weights, state.size, state.vectors[0]
+    gram, moment = state.gram[node], state.moment[node]
+    own, most = state.label[node], sizes.shape[0]
     g = int(luck.uniform(state.keys[1], t, first + 2) * most) - 1
     tried = filled = 0
     for _ in range(most):
         g += 1
         if g == most:
             g = 0
-        if g == 0 or g == own or state.size[g] == 0:
+        if g == 0 or g == own or sizes[g] == 0:
             continue
         if tried == TRIED:
             break
         tried += 1
-        weights = ridge.weights[g]
-        linear.times(state.gram[node], weights, product)
+        weights = centres[g]
+        linear.times(gram, weights, product)
         hope = 2.0 * linear.inner(weights, moment) - linear.inner(weights, product)
         hope = hope / (2.0 * noise)
-        hope += math.log(state.size[g]) + _gumbel(state, t, first + 3 + g)
+        hope += math.log(sizes[g]) + _gumbel(state, t, first + 3 + g)
         if filled < COMPARED or hope > hopes[filled - 1]:
             filled = ranking.insert(hopes, labels, filled, hope, g)
     return filled
@@ -207,6 +210,7 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
         and best > 0
         and top - second < NEAR
         and state.size[runner] > 0
+        and luck.uniform(state.keys[1], t, 1_000_002 + turn) < MERGERS
     ):
         small, large = runner, best
         if state.size[runner] > state.size[best]:

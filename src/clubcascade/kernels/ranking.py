@@ -19,20 +19,20 @@ LANES = 16
 def insert(scores: Floats, rows: Ints, filled: int, score: float, row: int) -> int:
     """Put an item into the best list so far, ties to the lower row; return the list's size."""
     k = rows.shape[0]
-    place = filled
+    place = min(filled, k - 1)
+    if filled == k and not (
+        scores[place] < score or (scores[place] == score and rows[place] > row)
+    ):
+        return filled
     while place > 0 and (
         scores[place - 1] < score or (scores[place - 1] == score and rows[place - 1] > row)
     ):
+        scores[place] = scores[place - 1]
+        rows[place] = rows[place - 1]
         place -= 1
-    if place == k:
-        return filled
-    end = filled if filled < k else k - 1
-    for p in range(end, place, -1):
-        scores[p] = scores[p - 1]
-        rows[p] = rows[p - 1]
     scores[place] = score
     rows[place] = row
-    return filled + 1 if filled < k else filled
+    return min(filled + 1, k)
 
 
 @kernel
