@@ -21,7 +21,7 @@ SHORTLIST = 3
 """Items on the shortlist for each place of the list;"""
 PASSED = 16
 """from this place on just one, and nothing more is learned: cost would grow with k squared."""
-FIRM = 64.0
+FIRM = 16.0
 """Strongest pull at which it is done: a pass tells nothing of whom the centre tells all."""
 
 
