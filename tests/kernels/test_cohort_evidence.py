@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
+import clubcascade as cc
+from clubcascade.kernels import cohort_evidence
 from clubcascade.kernels.cohort_evidence import evidence
 from tests.reference.cohort_cascade import log_probability
 
@@ -63,3 +65,34 @@ def test_evidence_of_nothing_is_the_same_everywhere():
             np.zeros((2, 3)),
         )
         assert nothing == pytest.approx(0.0, abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(d=st.integers(1, 5), seed=st.integers(0, 2**32 - 1), noise=st.floats(1e-3, 1.0))
+def test_no_evidence_is_above_its_ceiling(d, seed, noise):
+    """Neither that of a cohort nor that of nobody; and it is reached where nothing is known."""
+    rng = np.random.default_rng(seed)
+    items = rng.standard_normal((30, d))
+    items /= np.linalg.norm(items, axis=1).max()
+    policy = cc.CohortCascade(n_features=d, users=range(9), seed=int(seed))
+    for t in range(150):
+        user = t % 8  # the last one never comes
+        shown = rng.permutation(30)[:4]
+        liked = items[shown] @ np.eye(d)[user % d] > 0.1
+        click = int(np.argmax(liked)) if liked.any() else None
+        policy.update(user, items[shown], click=click)
+    state, arrays = policy.compiled, policy._arrays
+    within, between = arrays["rule"][1:3]
+    cohorts = np.flatnonzero(arrays["size"])
+    assert len(cohorts) > 0
+    for g in cohorts:
+        cohort_evidence.renew_root(state, g)  # as up to date as the ceiling
+    for node in range(9):
+        top = cohort_evidence.ceiling(state, node, 0, within + between, noise)
+        found = [(cohort_evidence.of_nobody(state, node, noise), top)]
+        for g in cohorts:
+            top = cohort_evidence.ceiling(state, node, g, within, noise)
+            found.append((cohort_evidence.of_cohort(state, node, g, noise), top))
+        for value, top in found:
+            assert value <= top + 1e-9 * max(1.0, abs(top))
+            assert node < 8 or value == pytest.approx(top, abs=1e-9)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from clubcascade.kernels import linear
 
-SIZES = st.tuples(st.integers(1, 9), st.integers(0, 30), st.integers(0, 2**32 - 1))
+SIZES = st.tuples(st.integers(1, 13), st.integers(0, 30), st.integers(0, 2**32 - 1))
 
 
 def problem(size):
@@ -56,6 +56,12 @@ def test_solving_by_the_factor_and_half_of_it(size, ridge):
     linear.solve_half(upper, half)
     np.testing.assert_allclose(matrix @ whole, x, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(half @ half, x @ whole, rtol=1e-9)
+    columns = rng.standard_normal((d, 5))
+    columns[:, 2] = x
+    linear.solve_half_each(upper, columns)
+    np.testing.assert_allclose(columns[:, 2], half, rtol=1e-9, atol=1e-12)
+    linear.solve_other_half(upper, half)
+    np.testing.assert_array_equal(half, whole)
 
 
 @settings(max_examples=50, deadline=None)

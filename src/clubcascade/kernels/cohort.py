@@ -29,7 +29,7 @@ def _straighten(state: Cohort, expected: Floats, x: Floats, y: float, out: Float
     scale, look = belief.tangent(state, z, y)
     for f in range(x.shape[0]):
         out[f] = scale * x[f]
-    rest = look - scale * min(max(z, -belief.FLATTEST), belief.FLATTEST)
+    rest = look - scale * belief.within_reach(z)
     step = state.rule[5] * (1.0 - ways.NOISE_FORGET)
     state.noise[0] += step * (min(rest * rest, 100.0) - state.noise[0])
     return look

@@ -29,7 +29,9 @@ FLATTEST = 4.0
 """Largest size of the inner product at which the logistic curve is taken for a straight line."""
 BUCKETS = 32
 """Powers of two of a user's count."""
-PIONEERS, FEW, RARE = 16, 128, 128
+STEEPEST = 16.0
+"""Noise of straightened looks (see ``tangent``) for each unit of a probability's squared error."""
+FIRST_USERS, PIONEERS, LATER_PIONEERS = 128, 16, 128
 """One user in 16 of the first 128, and one in 128 of the others, is a pioneer.
 
 While it is new it follows its own taste, whatever is judged best. Else users who are alike in all
@@ -63,7 +65,7 @@ def pull_of(way: int) -> float:
 @kernel
 def is_pioneer(node: int, count: int) -> bool:
     """Tell whether a user with this number and count is a pioneer."""
-    every = PIONEERS if node < FEW else RARE
+    every = PIONEERS if node < FIRST_USERS else LATER_PIONEERS
     return node % every == every - 1 and count < PIONEER_LOOKS
 
 
@@ -142,6 +144,12 @@ def chance(state: Cohort, z: float) -> float:
 
 
 @kernel
+def within_reach(z: float) -> float:
+    """Return the inner product at which the curve is replaced by its tangent: not too far out."""
+    return min(max(z, -FLATTEST), FLATTEST)
+
+
+@kernel
 def tangent(state: Cohort, z: float, y: float) -> tuple[float, float]:
     """Return by what an item is multiplied, and what to learn of it: a look in a linear world.
 
@@ -152,7 +160,7 @@ def tangent(state: Cohort, z: float, y: float) -> tuple[float, float]:
     """
     if state.rule[6] == 0.0:
         return 1.0, y
-    z = min(max(z, -FLATTEST), FLATTEST)
+    z = within_reach(z)
     m = chance(state, z)
     slope = m * (1.0 - m)
     scale = 2.0 * math.sqrt(slope)

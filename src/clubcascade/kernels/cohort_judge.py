@@ -13,6 +13,7 @@ from clubcascade.kernels import linear
 from clubcascade.kernels.cohort_belief import (
     BUCKETS,
     PULLS,
+    STEEPEST,
     WAYS,
     bucket,
     centre_of,
@@ -105,7 +106,7 @@ def _inherit(below: Floats, errors: Floats) -> None:
 @kernel
 def _slack(state: Cohort, place: int) -> float:
     """Return by how much of the error a weaker pull may be worse: little if clicks are certain."""
-    noise = state.noise[0] if state.rule[6] == 0.0 else state.noise[0] / 16.0
+    noise = state.noise[0] if state.rule[6] == 0.0 else state.noise[0] / STEEPEST
     looks = state.ridge.count[0]
     share = min(1.0, noise / COIN) * looks / (looks + SLACK_LOOKS)
     return share * (SLACK + EARLY_SLACK / 2.0**place)

@@ -9,6 +9,7 @@ of the items that are best before anything is passed over.
 from __future__ import annotations
 
 import math
+
 import numpy as np
 
 from clubcascade.core import Floats, Ints
@@ -64,7 +65,7 @@ def build(
     linear.solve_half_each(state.matrices[0], items)
     steps = np.zeros((learned, lanes))
     for p in range(k):
-        top = np.argmax(hopes)
+        top = int(np.argmax(hopes))
         rows[p], scores[p] = places[top], hopes[top]
         hopes[top] = -math.inf
         if p < learned:

@@ -134,7 +134,7 @@ class CohortCascade(CompiledPolicy):
             "split_due": np.zeros(most, np.int64),
             "error": np.zeros((belief.BUCKETS + 1, belief.WAYS + 1)),  # last row: scratch
             "way": np.full(belief.BUCKETS, cohort_judge.FIRST_WAY),
-            "noise": np.array([16 * FIRST_NOISE if logistic else FIRST_NOISE, 1.0]),
+            "noise": np.array([FIRST_NOISE * (belief.STEEPEST if logistic else 1.0), 1.0]),
             "rule": np.array(
                 [self.explore, WITHIN, BETWEEN, WIDER, 1.0, 1.0, float(logistic), 1.0, 1.0]
             ),
