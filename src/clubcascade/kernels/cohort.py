@@ -37,6 +37,7 @@ def _straighten(state: Cohort, expected: Floats, x: Floats, y: float, out: Float
 
 @answer(rank_catalog, CohortType)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
+    belief.ask_for(state, node)
     mean, shift = state.vectors[2], state.vectors[3]
     belief.draw(state, node, mean, shift)
     if not lists.pays(state, node, rows):
@@ -50,6 +51,7 @@ def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> 
 
 @answer(rank_items, CohortType)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
+    belief.ask_for(state, node)
     mean, shift = state.vectors[2], state.vectors[3]
     belief.draw(state, node, mean, shift)
     if not lists.pays(state, node, rows):
@@ -66,6 +68,9 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     t = state.tally[0]
     state.tally[0] += 1
     g = state.label[node]
+    other = sets.somebody(state, t)
+    if other >= 0:
+        belief.ask_for(state, other)
     if ways.is_due(state, node, t):
         ways.judge(state, node, features, rows, examined, rewards)
     gram, moment = state.gram[node], state.moment[node]
@@ -91,7 +96,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         models.settle(state.ridge, g)
         evidence.keep_root(state, g)
     state.count[node] += examined
-    if sets.review(state, node, t):
+    if sets.review(state, node, other, t):
         cohort_split.consider(state, node)
 
 

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from clubcascade.core import Floats
-from clubcascade.kernels import linear, luck
+from clubcascade.kernels import linear, luck, memory
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
@@ -76,6 +76,13 @@ def way_of(state: Cohort, node: int) -> int:
     if is_pioneer(node, state.count[node]) and pull_of(way) > pull_of(PIONEER_WAY):
         return PIONEER_WAY
     return way
+
+
+@kernel
+def ask_for(state: Cohort, node: int) -> None:
+    """Have what is known of a user on its way: with many users it is far away."""
+    memory.fetch_row(state.gram, node)
+    memory.fetch_row(state.moment, node)
 
 
 @kernel

@@ -221,8 +221,16 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
 
 
 @kernel
-def review(state: Cohort, node: int, t: int) -> bool:
-    """After a list: review this user's cohort if it is due, and now and then another user's.
+def somebody(state: Cohort, t: int) -> int:
+    """Return the other user who is reviewed after list ``t``, -1 for nobody."""
+    if luck.uniform(state.keys[1], t, 1_000_000) < max(RARELY, state.noise[1]):
+        return int(luck.uniform(state.keys[1], t, 1_000_001) * state.tally[2])
+    return -1
+
+
+@kernel
+def review(state: Cohort, node: int, other: int, t: int) -> bool:
+    """After a list: review this user's cohort if it is due, and that of somebody, if anybody.
 
     Returns whether this user's was.
     """
@@ -230,9 +238,7 @@ def review(state: Cohort, node: int, t: int) -> bool:
     if due:
         place(state, node, t, 0)
         state.due[node] = np.int64(GROWTH * state.count[node]) + 5
-    if luck.uniform(state.keys[1], t, 1_000_000) < max(RARELY, state.noise[1]):
-        other = int(luck.uniform(state.keys[1], t, 1_000_001) * state.tally[2])
-        if state.count[other] >= FIRST_REVIEW:
-            moved = place(state, other, t, 1)
-            state.noise[1] += 0.01 * ((1.0 if moved else 0.0) - state.noise[1])
+    if other >= 0 and state.count[other] >= FIRST_REVIEW:
+        moved = place(state, other, t, 1)
+        state.noise[1] += 0.01 * ((1.0 if moved else 0.0) - state.noise[1])
     return due
