@@ -51,7 +51,9 @@ def lay_out(features: Floats, offered: Ints, start: int, size: int, block: Any) 
 
 
 @kernel
-def _score_block(mean: Any, shift: Any, block: Any, size: int, scores: Any, swings: Any) -> None:
+def _score_block(
+    mean: Any, shift: Any, blocks: Any, b: int, size: int, scores: Any, swings: Any
+) -> None:
     """Write ``mean . x + |shift . x|`` of a block's items to ``scores``; both sums in one pass."""
     d = mean.shape[0]
     lanes = (size + LANES - 1) // LANES * LANES
@@ -63,43 +65,46 @@ def _score_block(mean: Any, shift: Any, block: Any, size: int, scores: Any, swin
         m0, m1, m2, m3 = mean[f], mean[f + 1], mean[f + 2], mean[f + 3]
         s0, s1, s2, s3 = shift[f], shift[f + 1], shift[f + 2], shift[f + 3]
         for j in range(lanes):
-            x0, x1, x2, x3 = block[f, j], block[f + 1, j], block[f + 2, j], block[f + 3, j]
+            x0, x1 = blocks[b, f, j], blocks[b, f + 1, j]
+            x2, x3 = blocks[b, f + 2, j], blocks[b, f + 3, j]
             scores[j] = (((scores[j] + m0 * x0) + m1 * x1) + m2 * x2) + m3 * x3
             swings[j] = (((swings[j] + s0 * x0) + s1 * x1) + s2 * x2) + s3 * x3
     for f in range(whole, d):
         for j in range(lanes):
-            scores[j] += mean[f] * block[f, j]
-            swings[j] += shift[f] * block[f, j]
+            scores[j] += mean[f] * blocks[b, f, j]
+            swings[j] += shift[f] * blocks[b, f, j]
     for j in range(lanes):
         scores[j] += abs(swings[j])
 
 
 @kernel
-def _rank_block(
+def _rank_blocks(
     mean: Any,
     shift: Any,
-    block: Any,
+    blocks: Any,
     start: int,
-    size: int,
+    n: int,
     sums: Any,
     rows: Ints,
     scores: Floats,
     full: int,
 ) -> int:
-    """Put the items of one block into the best list; return the list's size."""
-    found = sums[0]
-    _score_block(mean, shift, block, size, found, sums[1])
-    k = rows.shape[0]
-    if full == k:
-        hopeful = 0
-        bar = scores[k - 1]
+    """Put the items of some blocks, ``n`` in all, into the best list; return the list's size."""
+    found, swings, k = sums[0], sums[1], rows.shape[0]
+    for b in range(blocks.shape[0]):
+        size = min(BLOCK, n - b * BLOCK)
+        _score_block(mean, shift, blocks, b, size, found, swings)
+        if full == k:
+            hopeful = 0
+            bar = scores[k - 1]
+            for j in range(size):
+                hopeful += found[j] > bar
+            if hopeful == 0:
+                continue
+        first = start + b * BLOCK
         for j in range(size):
-            hopeful += found[j] > bar
-        if hopeful == 0:
-            return full
-    for j in range(size):
-        if full < k or found[j] > scores[k - 1]:
-            full = ranking.insert(scores, rows, full, found[j], start + j)
+            if full < k or found[j] > scores[k - 1]:
+                full = ranking.insert(scores, rows, full, found[j], first + j)
     return full
 
 
@@ -115,11 +120,8 @@ def _single(weights: Floats) -> Any:
 @kernel
 def rank(mean: Floats, shift: Floats, rack: Rack, rows: Ints, scores: Floats) -> None:
     """Fill ``rows`` and ``scores`` with the catalogue's best items, best first."""
-    short, swing, n, full = _single(mean), _single(shift), rack.size[0], 0
-    for b in range(rack.blocks.shape[0]):
-        at = b * BLOCK
-        block, size = rack.blocks[b], min(BLOCK, n - at)
-        full = _rank_block(short, swing, block, at, size, rack.sums, rows, scores, full)
+    short, swing = _single(mean), _single(shift)
+    _rank_blocks(short, swing, rack.blocks, 0, rack.size[0], rack.sums, rows, scores, 0)
 
 
 @kernel
@@ -127,13 +129,13 @@ def rank_loose(
     mean: Floats, shift: Floats, features: Floats, offered: Ints, rows: Ints, scores: Floats
 ) -> None:
     """Do the same for the ``offered`` rows of ``features``; ``rows`` are places among them."""
-    block = np.zeros((features.shape[1], BLOCK), np.float32)
+    block = np.zeros((1, features.shape[1], BLOCK), np.float32)
     sums = np.empty((2, BLOCK), np.float32)
     short, swing, n, full = _single(mean), _single(shift), offered.shape[0], 0
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
-        lay_out(features, offered, start, size, block)
-        full = _rank_block(short, swing, block, start, size, sums, rows, scores, full)
+        lay_out(features, offered, start, size, block[0])
+        full = _rank_blocks(short, swing, block, start, size, sums, rows, scores, full)
 
 
 @kernel
