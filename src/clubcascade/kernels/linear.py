@@ -149,7 +149,7 @@ def solve_half(upper: Floats, x: Floats) -> None:
     """Overwrite ``x`` with the solution of ``R' z = x``; its square is ``x' (R' R)^-1 x``."""
     d = x.shape[0]
     for c in range(d):
-        x[c] /= upper[c, c]
+        x[c] *= 1.0 / upper[c, c]  # the quotient does not wait for x, as x / R would
         step = x[c]
         for g in range(c + 1, d):
             x[g] -= step * upper[c, g]
@@ -184,7 +184,7 @@ def solve_other_half(upper: Floats, x: Floats) -> None:
             s3 -= row[g + 3] * x[g + 3]
         for g in range(whole, d):
             s0 -= row[g] * x[g]
-        x[c] = ((s0 + s1) + (s2 + s3)) / row[c]
+        x[c] = ((s0 + s1) + (s2 + s3)) * (1.0 / row[c])
 
 
 @kernel
