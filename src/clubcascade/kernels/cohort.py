@@ -73,7 +73,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         belief.ask_for(state, other)
     if ways.is_due(state, node, t):
         ways.judge(state, node, features, rows, examined, rewards)
-    gram, moment = state.gram[node], state.moment[node]
+    ridge, gram, moment = state.ridge, state.gram[node], state.moment[node]
     logistic = state.rule[6] > 0.0
     if logistic:
         belief.mean(state, node, state.vectors[2])
@@ -83,17 +83,17 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         if logistic:
             y = _straighten(state, state.vectors[2], x, y, state.vectors[3])
             x = state.vectors[3]
-        models.observe(state.ridge, 0, x, y)
+        models.observe(ridge, 0, x, y)
         if g > 0:
-            models.observe(state.ridge, g, x, y)
+            models.observe(ridge, g, x, y)
         linear.add_outer(gram, 1.0, x)
         if y != 0.0:
             for f in range(x.shape[0]):
                 moment[f] += y * x[f]
-    models.settle(state.ridge, 0)
+    models.settle(ridge, 0)
     evidence.keep_root(state, 0)
     if g > 0:
-        models.settle(state.ridge, g)
+        models.settle(ridge, g)
         evidence.keep_root(state, g)
     state.count[node] += examined
     if sets.review(state, node, other, t):

@@ -143,11 +143,11 @@ def mean(state: Cohort, node: int, out: Floats) -> None:
 
 
 @kernel
-def chance(state: Cohort, z: float) -> float:
+def chance(logistic: bool, z: float) -> float:
     """Return the probability of a click, given the inner product of weights and item."""
-    if state.rule[6] == 0.0:
-        return min(max(z, 0.0), 1.0)
-    return 1.0 / (1.0 + math.exp(-z))
+    if logistic:
+        return 1.0 / (1.0 + math.exp(-z))
+    return min(max(z, 0.0), 1.0)
 
 
 @kernel
@@ -168,7 +168,7 @@ def tangent(state: Cohort, z: float, y: float) -> tuple[float, float]:
     if state.rule[6] == 0.0:
         return 1.0, y
     z = within_reach(z)
-    m = chance(state, z)
+    m = chance(True, z)
     slope = m * (1.0 - m)
     scale = 2.0 * math.sqrt(slope)
     return scale, scale * (z + (y - m) / slope)

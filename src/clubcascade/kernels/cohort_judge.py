@@ -59,9 +59,13 @@ def _miss(
     state: Cohort, guess: Floats, features: Floats, rows: Ints, examined: int, rewards: Floats
 ) -> float:
     """Squared error of the probabilities that weights predict, summed over a list."""
+    logistic = state.rule[6] > 0.0
     total = 0.0
     for p in range(examined):
-        total += (rewards[p] - chance(state, linear.dot(guess, features[rows[p]]))) ** 2
+        row, z = rows[p], 0.0
+        for f in range(guess.shape[0]):
+            z += guess[f] * features[row, f]
+        total += (rewards[p] - chance(logistic, z)) ** 2
     return total
 
 

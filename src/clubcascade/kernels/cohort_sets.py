@@ -44,10 +44,10 @@ RARELY = 1.0 / 32.0
 
 
 @kernel
-def _gumbel(state: Cohort, t: int, place: int) -> float:
+def _gumbel(key: np.uint64, heat: float, t: int, place: int) -> float:
     """Noise that makes the largest of some numbers a draw in proportion to their exponentials."""
-    u = luck.uniform(state.keys[1], t, place)
-    return -state.rule[4] * math.log(-math.log(u * (1.0 - 1e-12) + 5e-13))
+    u = luck.uniform(key, t, place)
+    return -heat * math.log(-math.log(u * (1.0 - 1e-12) + 5e-13))
 
 
 @kernel
@@ -143,7 +143,8 @@ def _promising(
     centres, sizes, product = state.ridge.weights, state.size, state.vectors[0]
     gram, moment = state.gram[node], state.moment[node]
     own, most = state.label[node], sizes.shape[0]
-    g = int(luck.uniform(state.keys[1], t, first + 2) * most) - 1
+    key, heat = state.keys[1], state.rule[4]
+    g = int(luck.uniform(key, t, first + 2) * most) - 1
     tried = filled = 0
     for _ in range(most):
         g += 1
@@ -158,7 +159,7 @@ def _promising(
         linear.times(gram, weights, product)
         hope = 2.0 * linear.inner(weights, moment) - linear.inner(weights, product)
         hope = hope / (2.0 * noise)
-        hope += math.log(sizes[g]) + _gumbel(state, t, first + 3 + g)
+        hope += math.log(sizes[g]) + _gumbel(key, heat, t, first + 3 + g)
         if filled < COMPARED or hope > hopes[filled - 1]:
             filled = ranking.insert(hopes, labels, filled, hope, g)
     return filled
@@ -168,6 +169,7 @@ def _promising(
 def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     """Draw a user's cohort anew; return whether it moved."""
     noise = noise_of(state)
+    key, heat = state.keys[1], state.rule[4]
     own = state.label[node]
     most = state.size.shape[0]
     first = (most + 3) * turn  # no number is used twice in one round
@@ -175,8 +177,8 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     if own > 0 and state.size[own] > 1:
         best = own
         top = of_own(state, node, noise) + math.log(state.size[own] - 1.0)
-        top += _gumbel(state, t, first)
-    chance = _gumbel(state, t, first + 1)
+        top += _gumbel(key, heat, t, first)
+    chance = _gumbel(key, heat, t, first + 1)
     if ceiling(state, node, 0, state.rule[1] + state.rule[2], noise) + chance > top:
         alone = of_nobody(state, node, noise) + chance
         if alone > top:
@@ -184,7 +186,7 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     labels, hopes = state.asked[1, :COMPARED], state.error[-1, :COMPARED]
     for place in range(_promising(state, node, t, first, noise, labels, hopes)):
         g = labels[place]
-        chance = math.log(state.size[g]) + _gumbel(state, t, first + 3 + g)
+        chance = math.log(state.size[g]) + _gumbel(key, heat, t, first + 3 + g)
         if ceiling(state, node, g, state.rule[1], noise) + chance < top - NEAR:
             continue
         found = of_cohort(state, node, g, noise) + chance
@@ -210,7 +212,7 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
         and best > 0
         and top - second < NEAR
         and state.size[runner] > 0
-        and luck.uniform(state.keys[1], t, 1_000_002 + turn) < MERGERS
+        and luck.uniform(key, t, 1_000_002 + turn) < MERGERS
     ):
         small, large = runner, best
         if state.size[runner] > state.size[best]:
