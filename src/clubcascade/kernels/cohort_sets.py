@@ -178,18 +178,18 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
         best = own
         top = of_own(state, node, noise) + math.log(state.size[own] - 1.0)
         top += _gumbel(key, heat, t, first)
-    chance = _gumbel(key, heat, t, first + 1)
-    if ceiling(state, node, 0, state.rule[1] + state.rule[2], noise) + chance > top:
-        alone = of_nobody(state, node, noise) + chance
+    odds = _gumbel(key, heat, t, first + 1)
+    if ceiling(state, node, 0, state.rule[1] + state.rule[2], noise) + odds > top:
+        alone = of_nobody(state, node, noise) + odds
         if alone > top:
             top, best = alone, 0
     labels, hopes = state.asked[1, :COMPARED], state.error[-1, :COMPARED]
     for place in range(_promising(state, node, t, first, noise, labels, hopes)):
         g = labels[place]
-        chance = math.log(state.size[g]) + _gumbel(key, heat, t, first + 3 + g)
-        if ceiling(state, node, g, state.rule[1], noise) + chance < top - NEAR:
+        odds = math.log(state.size[g]) + _gumbel(key, heat, t, first + 3 + g)
+        if ceiling(state, node, g, state.rule[1], noise) + odds < top - NEAR:
             continue
-        found = of_cohort(state, node, g, noise) + chance
+        found = of_cohort(state, node, g, noise) + odds
         if found > top:
             second, runner = top, best
             top, best = found, g
