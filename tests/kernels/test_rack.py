@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clubcascade.kernels import rack
-from clubcascade.kernels.ranking import BLOCK
+from clubcascade.kernels.rack import BLOCK, PART
 from clubcascade.policies.cohort_cascade import _rack
 
-SIZES = st.sampled_from([1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK]) | st.integers(1, 300)
+EDGES = [1, 2, PART - 1, PART, PART + 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK]
+SIZES = st.sampled_from(EDGES) | st.integers(1, 600)
 
 
 def single_scores(items, weights):
@@ -51,7 +52,7 @@ def test_lists_are_those_of_single_precision(d, n, seed, data):
         np.testing.assert_array_equal(scores, expected[offered[rows]])
 
 
-@pytest.mark.parametrize("n", [5, BLOCK, BLOCK + 5, 4 * BLOCK])
+@pytest.mark.parametrize("n", [5, PART, PART + 5, 4 * PART, BLOCK, BLOCK + 5, 4 * BLOCK])
 def test_ties_go_to_the_lower_row(n):
     """Also across blocks, also when better items come late."""
     items = np.ones((n, 1)) / 2

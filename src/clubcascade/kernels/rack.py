@@ -16,7 +16,12 @@ import numpy as np
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import ranking
 from clubcascade.kernels.jit import Struct, StructType, kernel, struct
-from clubcascade.kernels.ranking import BLOCK, LANES
+from clubcascade.kernels.ranking import LANES
+
+BLOCK = 256
+"""Items scored side by side: fewer loops to start, and a block still fits a core's first cache."""
+PART = 32
+"""Items of a block that are passed over together if none of them is good enough."""
 
 
 class RackType(StructType):
@@ -27,12 +32,15 @@ class RackType(StructType):
 class Rack(Struct):
     """Items in single precision: ``blocks`` (blocks x features x items of a block).
 
-    ``size`` = [number of items]; ``sums`` is scratch for one block: both sums of its items.
+    ``size`` = [number of items]. Scratch: ``sums`` for one block, both sums of its items;
+    ``parts``, the first of them part by part; ``weights``, both weights in single precision.
     """
 
     blocks: Any
     size: Ints
     sums: Any
+    parts: Any
+    weights: Any
 
 
 @kernel
@@ -78,50 +86,43 @@ def _score_block(
 
 
 @kernel
-def _rank_blocks(
-    mean: Any,
-    shift: Any,
-    blocks: Any,
-    start: int,
-    n: int,
-    sums: Any,
-    rows: Ints,
-    scores: Floats,
-    full: int,
-) -> int:
-    """Put the items of some blocks, ``n`` in all, into the best list; return the list's size."""
-    found, swings, k = sums[0], sums[1], rows.shape[0]
-    for b in range(blocks.shape[0]):
-        size = min(BLOCK, n - b * BLOCK)
-        _score_block(mean, shift, blocks, b, size, found, swings)
-        if full == k:
-            hopeful = 0
-            bar = scores[k - 1]
-            for j in range(size):
-                hopeful += found[j] > bar
-            if hopeful == 0:
-                continue
-        first = start + b * BLOCK
-        for j in range(size):
-            if full < k or found[j] > scores[k - 1]:
-                full = ranking.insert(scores, rows, full, found[j], first + j)
+def _insert_block(parts: Any, size: int, first: int, rows: Ints, scores: Floats, full: int) -> int:
+    """Put the items of a block into the best list, from row ``first`` on; return its size."""
+    k = rows.shape[0]
+    bar = np.float32(scores[k - 1] if full == k else -np.inf)
+    for part in range((size + PART - 1) // PART):
+        start = part * PART
+        hopeful, n = 0, min(PART, size - start)
+        for j in range(n):
+            hopeful += parts[part, j] > bar
+        if hopeful == 0 and full == k:
+            continue
+        for j in range(n):
+            if parts[part, j] > bar or full < k:
+                full = ranking.insert(scores, rows, full, parts[part, j], first + start + j)
+                if full == k:
+                    bar = np.float32(scores[k - 1])
     return full
 
 
 @kernel
-def _single(weights: Floats) -> Any:
-    """Return the weights in single precision."""
-    short = np.empty(weights.shape[0], np.float32)
-    for f in range(weights.shape[0]):
-        short[f] = weights[f]
-    return short
+def _shorten(mean: Floats, shift: Floats, short: Any, swing: Any) -> None:
+    """Write both weights in single precision."""
+    for f in range(mean.shape[0]):
+        short[f] = mean[f]
+        swing[f] = shift[f]
 
 
 @kernel
 def rank(mean: Floats, shift: Floats, rack: Rack, rows: Ints, scores: Floats) -> None:
     """Fill ``rows`` and ``scores`` with the catalogue's best items, best first."""
-    short, swing = _single(mean), _single(shift)
-    _rank_blocks(short, swing, rack.blocks, 0, rack.size[0], rack.sums, rows, scores, 0)
+    blocks, parts, n, full = rack.blocks, rack.parts, rack.size[0], 0
+    found, swings, short, swing = rack.sums[0], rack.sums[1], rack.weights[0], rack.weights[1]
+    _shorten(mean, shift, short, swing)
+    for b in range(blocks.shape[0]):
+        size = min(BLOCK, n - b * BLOCK)
+        _score_block(short, swing, blocks, b, size, found, swings)
+        full = _insert_block(parts, size, b * BLOCK, rows, scores, full)
 
 
 @kernel
@@ -129,13 +130,18 @@ def rank_loose(
     mean: Floats, shift: Floats, features: Floats, offered: Ints, rows: Ints, scores: Floats
 ) -> None:
     """Do the same for the ``offered`` rows of ``features``; ``rows`` are places among them."""
-    block = np.zeros((1, features.shape[1], BLOCK), np.float32)
-    sums = np.empty((2, BLOCK), np.float32)
-    short, swing, n, full = _single(mean), _single(shift), offered.shape[0], 0
+    d, n, full = features.shape[1], offered.shape[0], 0
+    width = min(BLOCK, (n + PART - 1) // PART * PART)
+    block = np.zeros((1, d, width), np.float32)
+    found, swings = np.empty(width, np.float32), np.empty(width, np.float32)
+    short, swing = np.empty(d, np.float32), np.empty(d, np.float32)
+    parts = found.reshape(width // PART, PART)
+    _shorten(mean, shift, short, swing)
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
         lay_out(features, offered, start, size, block[0])
-        full = _rank_blocks(short, swing, block, start, size, sums, rows, scores, full)
+        _score_block(short, swing, block, 0, size, found, swings)
+        full = _insert_block(parts, size, start, rows, scores, full)
 
 
 @kernel

@@ -142,9 +142,11 @@ def settle(ridge: Ridge, g: int) -> None:
 def add(ridge: Ridge, g: int, gram: Floats, moment: Floats, count: int, sign: float) -> None:
     """Add (or with ``sign`` -1 take away) statistics; the caller renews the model."""
     d = moment.shape[0]
+    sums, sum_of_clicks = ridge.gram[g], ridge.moment[g]
     for f in range(d):
+        row, more = sums[f], gram[f]
         for h in range(d):
-            ridge.gram[g, f, h] += sign * gram[f, h]
-        ridge.moment[g, f] += sign * moment[f]
+            row[h] += sign * more[h]
+        sum_of_clicks[f] += sign * moment[f]
     ridge.count[g] += np.int64(sign) * count
     ridge.version[g] += 1

@@ -15,7 +15,6 @@ from clubcascade.errors import InvalidArgument, UnknownUser
 from clubcascade.kernels import cohort as _answers  # noqa: F401
 from clubcascade.kernels import cohort_belief as belief
 from clubcascade.kernels import cohort_judge, cohort_split, cohort_state, rack, single
-from clubcascade.kernels.ranking import BLOCK
 from clubcascade.links import read_link
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._compiled import CompiledPolicy
@@ -333,9 +332,11 @@ class CohortCascade(CompiledPolicy):
 
 def _rack(features: Floats) -> Any:
     n, d = features.shape
-    count = -(-n // BLOCK)
-    blocks = aligned_zeros(count, d, BLOCK, dtype=np.float32)
-    padded = np.zeros((count * BLOCK, d), np.float32)
+    width = rack.BLOCK
+    count = -(-n // width)
+    blocks = aligned_zeros(count, d, width, dtype=np.float32)
+    padded = np.zeros((count * width, d), np.float32)
     padded[:n] = features
-    blocks[...] = padded.reshape(count, BLOCK, d).transpose(0, 2, 1)
-    return rack.make(blocks, np.array([n]), aligned_zeros(2, BLOCK, dtype=np.float32))
+    blocks[...] = padded.reshape(count, width, d).transpose(0, 2, 1)
+    sums, weights = (aligned_zeros(2, size, dtype=np.float32) for size in (width, d))
+    return rack.make(blocks, np.array([n]), sums, sums[0].reshape(-1, rack.PART), weights)
