@@ -85,8 +85,6 @@ def test_no_evidence_is_above_its_ceiling(d, seed, noise):
     within, between = arrays["rule"][1:3]
     cohorts = np.flatnonzero(arrays["size"])
     assert len(cohorts) > 0
-    for g in cohorts:
-        cohort_evidence.renew_root(state, g)  # as up to date as the ceiling
     for node in range(9):
         top = cohort_evidence.ceiling(state, node, 0, within + between, noise)
         found = [(cohort_evidence.of_nobody(state, node, noise), top)]

@@ -15,7 +15,7 @@ import clubcascade as cc
 from clubcascade.checks._play import same
 from clubcascade.kernels import cohort_belief as belief
 from clubcascade.kernels import cohort_sets as sets
-from clubcascade.kernels import luck
+from clubcascade.kernels import luck, ziggurat
 from clubcascade.kernels.cohort_evidence import SMALL_SHARE
 from clubcascade.kernels.cohort_sets import TRIED
 from clubcascade.kernels.ridge import RENEW
@@ -66,7 +66,7 @@ class Twin:
 
     def normals(self, number):
         vector = np.empty(self.problem.d)
-        luck.normals(self.draws, number, vector)
+        ziggurat.normals(self.draws, number, vector)
         return vector
 
     def bounds(self, step):
@@ -106,7 +106,7 @@ class Twin:
         for g in range(used):
             assert g == 0 or state["size"][g] == reference.size(g)
             assert state["split_due"][g] == reference.split_due[g]
-            assert state["root_count"][g] == reference.behind[g][1]
+            assert state["root_count"][g] == reference.behind[g][2]
             if g == 0 or reference.size(g) > 0:
                 assert_near(state["model_weights"][g], reference.weights(g), "cohort weights")
                 assert state["model_count"][g] == reference.count_of(g)

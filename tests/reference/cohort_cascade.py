@@ -16,6 +16,7 @@ from clubcascade.kernels import (
     cohort_evidence,
     cohort_judge,
     cohort_list,
+    cohort_models,
     cohort_sets,
     cohort_split,
 )
@@ -51,7 +52,7 @@ class CohortCascade:
         for user in users:
             self.join(user)
         self.split_due = [0] * self.places
-        self.behind = {g: (np.zeros((d, d)), 0) for g in range(self.places)}
+        self.behind = {g: (np.zeros((d, d)), np.zeros(d), 0) for g in range(self.places)}
         self.error = np.zeros((cohort_belief.BUCKETS, cohort_belief.WAYS))
         self.judged = np.zeros(cohort_belief.BUCKETS)  # the looks that errors are of
         self.way = [cohort_judge.FIRST_WAY] * cohort_belief.BUCKETS
@@ -91,8 +92,14 @@ class CohortCascade:
         covariance = np.linalg.inv(self.reg * np.eye(self.d) + rows.T @ rows)
         return covariance, covariance @ rows.T @ clicks
 
+    def belief(self, g):
+        """Covariance (in units of the noise) and weights of model ``g``, as of the last time."""
+        gram, moment, _ = self.behind[g]
+        covariance = np.linalg.inv(self.reg * np.eye(self.d) + gram)
+        return covariance, covariance @ moment
+
     def weights(self, g):
-        return self.ridge(self.members(g))[1]
+        return self.belief(g)[1]
 
     def count(self, user):
         return len(self.clicks.get(user, ()))
@@ -101,20 +108,19 @@ class CohortCascade:
         return sum(self.count(user) for user in self.members(g))
 
     def remember(self, g):
-        """Note what model ``g`` has seen: draws and comparisons know no more until next time."""
+        """Note what model ``g`` has seen: nothing is known of it but this, until next time."""
         rows, clicks = self.samples(self.members(g))
-        self.behind[g] = rows.T @ rows, len(clicks)
+        self.behind[g] = rows.T @ rows, rows.T @ clicks, len(clicks)
 
     def keep(self, g):
         """The same if the count has changed enough."""
-        now, then = self.count_of(g), self.behind[g][1]
-        if now >= cohort_evidence.STALE * then or cohort_evidence.STALE * now < then:
+        now, then = self.count_of(g), self.behind[g][2]
+        if now >= cohort_models.STALE * then or cohort_models.STALE * now < then:
             self.remember(g)
 
     def spread(self, g):
-        """Covariance of a user's weights around cohort ``g``, as of the last time."""
-        gram, _ = self.behind[g]
-        return np.linalg.inv(self.reg * np.eye(self.d) + gram) + WITHIN * np.eye(self.d)
+        """Covariance of a user's weights around cohort ``g``."""
+        return self.belief(g)[0] + WITHIN * np.eye(self.d)
 
     # -- one user -----------------------------------------------------------------------------
 
@@ -154,7 +160,7 @@ class CohortCascade:
         way = self.way_of(user)
         g, pull = self.centre_of(user, way), WAYS[way][1]
         scale = self.explore * math.sqrt(self.noise)
-        seen, _ = self.behind[g]
+        seen, _, _ = self.behind[g]
         upper = np.linalg.cholesky(self.reg * np.eye(self.d) + seen).T
         wide = cohort_cascade.WIDER * scale
         centre = self.weights(g) + wide * np.linalg.solve(upper, first)
@@ -416,7 +422,7 @@ class CohortCascade:
     def gain_of_two(self, small, large):
         """By how much two cohorts explain the small one's feedback better than one."""
         apart = WITHIN * (1 / self.size(small) + 1 / self.size(large)) * np.eye(self.d)
-        covariance, centre = self.ridge(self.members(large))
+        covariance, centre = self.belief(large)
         together = self.evidence(self.members(small), centre, covariance + apart)
         flat = BETWEEN * np.eye(self.d)
         alone = self.evidence(self.members(small), self.weights(0), flat + apart)
@@ -427,8 +433,8 @@ class CohortCascade:
         self.seen["mergers"] += 1
         for user in self.members(small):
             self.label[user] = large
-        self.remember(large)
-        self.remember(small)
+        self.keep(large)
+        self.keep(small)
 
     # -- a cohort in two ----------------------------------------------------------------------
 

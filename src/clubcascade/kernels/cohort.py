@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from clubcascade.core import Floats
+from clubcascade.core import Floats, Ints
 from clubcascade.kernels import cohort_belief as belief
-from clubcascade.kernels import cohort_evidence as evidence
 from clubcascade.kernels import cohort_judge as ways
 from clubcascade.kernels import cohort_list as lists
+from clubcascade.kernels import cohort_models, cohort_split, linear, rack
 from clubcascade.kernels import cohort_sets as sets
-from clubcascade.kernels import cohort_split, linear, rack
-from clubcascade.kernels import ridge as models
 from clubcascade.kernels.cohort_state import Cohort, CohortType
 from clubcascade.kernels.jit import answer, kernel
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
@@ -33,6 +31,40 @@ def _straighten(state: Cohort, expected: Floats, x: Floats, y: float, out: Float
     step = state.rule[5] * (1.0 - ways.NOISE_FORGET)
     state.noise[0] += step * (min(rest * rest, 100.0) - state.noise[0])
     return look
+
+
+@kernel
+def _sum_up(
+    state: Cohort,
+    node: int,
+    features: Floats,
+    rows: Ints,
+    examined: int,
+    rewards: Floats,
+    gram: Floats,
+    moment: Floats,
+) -> None:
+    """Write Gram matrix and moment of one list."""
+    d = moment.shape[0]
+    for f in range(d):
+        row = gram[f]
+        for h in range(d):
+            row[h] = 0.0
+        moment[f] = 0.0
+    logistic = state.rule[6] > 0.0
+    expected, straight = state.vectors[2], state.vectors[3]
+    if logistic:
+        belief.mean(state, node, expected)
+    for p in range(examined):
+        x = features[rows[p]]
+        y = rewards[p]
+        if logistic:
+            y = _straighten(state, expected, x, y, straight)
+            x = straight
+        linear.add_outer(gram, 1.0, x)
+        if y != 0.0:
+            for f in range(d):
+                moment[f] += y * x[f]
 
 
 @answer(rank_catalog, CohortType)
@@ -73,28 +105,12 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         belief.ask_for(state, other)
     if ways.is_due(state, node, t):
         ways.judge(state, node, features, rows, examined, rewards)
-    ridge, gram, moment = state.ridge, state.gram[node], state.moment[node]
-    logistic = state.rule[6] > 0.0
-    if logistic:
-        belief.mean(state, node, state.vectors[2])
-    for p in range(examined):
-        x = features[rows[p]]
-        y = rewards[p]
-        if logistic:
-            y = _straighten(state, state.vectors[2], x, y, state.vectors[3])
-            x = state.vectors[3]
-        models.observe(ridge, 0, x, y)
-        if g > 0:
-            models.observe(ridge, g, x, y)
-        linear.add_outer(gram, 1.0, x)
-        if y != 0.0:
-            for f in range(x.shape[0]):
-                moment[f] += y * x[f]
-    models.settle(ridge, 0)
-    evidence.keep_root(state, 0)
+    gram, moment = state.matrices[3], state.vectors[0]
+    _sum_up(state, node, features, rows, examined, rewards, gram, moment)
+    linear.add_both(state.gram[node], state.moment[node], 1.0, gram, moment)
+    cohort_models.add(state, 0, gram, moment, examined, 1.0)
     if g > 0:
-        models.settle(ridge, g)
-        evidence.keep_root(state, g)
+        cohort_models.add(state, g, gram, moment, examined, 1.0)
     state.count[node] += examined
     if sets.review(state, node, other, t):
         cohort_split.consider(state, node)

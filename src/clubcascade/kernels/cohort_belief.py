@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from clubcascade.core import Floats
-from clubcascade.kernels import linear, luck, memory
+from clubcascade.kernels import linear, memory, ziggurat
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
@@ -86,6 +86,16 @@ def ask_for(state: Cohort, node: int) -> None:
 
 
 @kernel
+def lean(state: Cohort, node: int, pull: float, centre: Floats, upper: Floats, out: Floats) -> None:
+    """``out = b + pull centre``, and ``upper`` the factor of ``S + pull I``."""
+    linear.add_ridge(state.gram[node], pull, upper)
+    linear.factor(upper)
+    moment = state.moment[node]
+    for f in range(out.shape[0]):
+        out[f] = moment[f] + pull * centre[f]
+
+
+@kernel
 def personal(
     state: Cohort, node: int, pull: float, centre: Floats, upper: Floats, out: Floats
 ) -> None:
@@ -94,11 +104,7 @@ def personal(
         for f in range(out.shape[0]):
             out[f] = centre[f]
         return
-    linear.add_ridge(state.gram[node], pull, upper)
-    linear.factor(upper)
-    moment = state.moment[node]
-    for f in range(out.shape[0]):
-        out[f] = moment[f] + pull * centre[f]
+    lean(state, node, pull, centre, upper, out)
     linear.solve(upper, out)
 
 
@@ -115,19 +121,23 @@ def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
     normals = state.vectors[0]
     t = state.draws[0]
     state.draws[0] += 1
-    luck.normals(state.keys[0], 2 * t, normals)
+    ziggurat.normals(state.keys[0], 2 * t, normals)
     linear.solve_other_half(state.root[g], normals)
     for f in range(shift.shape[0]):
         shift[f] = scale * state.rule[3] * normals[f]
-    personal(state, node, pull, state.ridge.weights[g], state.matrices[0], out)
-    if pull < math.inf:  # M^-1 (pull shift) + scale R^-1 z, where M = R' R
+    centre, upper = state.ridge.weights[g], state.matrices[0]
+    if pull == math.inf:
+        for f in range(out.shape[0]):
+            out[f] = centre[f]
+    else:  # the shift is M^-1 (pull shift) + scale R^-1 z, where M = R' R
+        lean(state, node, pull, centre, upper, out)
         for f in range(shift.shape[0]):
             shift[f] *= pull
-        linear.solve_half(state.matrices[0], shift)
-        luck.normals(state.keys[0], 2 * t + 1, normals)
+        linear.solve_half_two(upper, out, shift)
+        ziggurat.normals(state.keys[0], 2 * t + 1, normals)
         for f in range(shift.shape[0]):
             shift[f] += scale * normals[f]
-        linear.solve_other_half(state.matrices[0], shift)
+        linear.solve_other_half_two(upper, out, shift)
     if state.rule[7] == 0.0:
         for f in range(shift.shape[0]):
             out[f] += shift[f]

@@ -16,37 +16,7 @@ from clubcascade.kernels.jit import kernel
 
 SMALL_SHARE = 0.02
 """Share of a cohort's feedback up to which a user need not be taken out to be compared with it."""
-STALE = 1.05
-"""Change of a model's count after which its root, from which is drawn, is computed anew."""
 LOWEST_NOISE = 1e-4
-
-
-@kernel
-def renew_root(state: Cohort, g: int) -> None:
-    """Compute the factor that draws are made from, and what users are compared with."""
-    ridge = state.ridge
-    linear.add_ridge(ridge.gram[g], ridge.reg[0], state.root[g])
-    linear.factor(state.root[g])
-    state.root_count[g] = ridge.count[g]
-    if g > 0:
-        widen(ridge.inverse[g], state.rule[1], state.matrices[1])
-        state.prior_log_det[g] = linear.invert(
-            state.matrices[1], 0.0, state.matrices[2], state.prior[g]
-        )
-
-
-@kernel
-def keep_root(state: Cohort, g: int) -> None:
-    """Have the factor that draws are made from follow its model, at a little distance."""
-    count, then = state.ridge.count[g], state.root_count[g]
-    if count >= STALE * then or STALE * count < then:
-        renew_root(state, g)
-
-
-@kernel
-def widen(covariance: Floats, variance: float, out: Floats) -> None:
-    """``out = covariance + variance I``."""
-    linear.add_ridge(covariance, variance, out)
 
 
 @kernel
@@ -89,7 +59,7 @@ def ceiling(state: Cohort, node: int, g: int, variance: float, noise: float) -> 
 
     With r = b - S c the evidence is that of c itself plus ``r' (A^-1 + S)^-1 r / (2 noise)`` minus
     a log-determinant: less than with ``r' A r``. A is the variance of users around the model, plus
-    the model's own covariance if it is a cohort (that of today: A lags behind it a little).
+    the model's own covariance if it is a cohort.
     """
     centre, moment = state.ridge.weights[g], state.moment[node]
     rest, product = state.vectors[0], state.vectors[1]
@@ -166,7 +136,7 @@ def of_own(state: Cohort, node: int, noise: float) -> float:
         others[f] = ridge.moment[g, f] - moment[f]
     linear.invert(rest, ridge.reg[0], state.matrices[0], inverse)
     linear.times(inverse, others, centre)
-    widen(inverse, state.rule[1], rest)
+    linear.add_ridge(inverse, state.rule[1], rest)
     log_det = linear.invert(rest, 0.0, state.matrices[0], prior)
     return evidence(gram, moment, centre, prior, log_det, noise, state.matrices[0], state.vectors)
 
@@ -176,7 +146,7 @@ def gain_of_two(state: Cohort, small: int, large: int, noise: float) -> float:
     """Return by how much two cohorts make the small one's feedback more probable than one."""
     ridge = state.ridge
     apart = state.rule[1] * (1.0 / state.size[small] + 1.0 / state.size[large])
-    widen(ridge.inverse[large], apart, state.matrices[1])
+    linear.add_ridge(ridge.inverse[large], apart, state.matrices[1])
     log_det = linear.invert(state.matrices[1], 0.0, state.matrices[2], state.matrices[3])
     together = evidence(
         ridge.gram[small],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from clubcascade.core import Floats, Ints
+from clubcascade.kernels import cohort_belief as belief
 from clubcascade.kernels import linear
 from clubcascade.kernels.cohort_belief import (
     BUCKETS,
@@ -16,7 +17,6 @@ from clubcascade.kernels.cohort_belief import (
     STEEPEST,
     WAYS,
     bucket,
-    centre_of,
     chance,
     pull_of,
 )
@@ -73,30 +73,25 @@ def _miss(
 def _miss_all(
     state: Cohort, node: int, features: Floats, rows: Ints, examined: int, rewards: Floats
 ) -> None:
-    """Write the error of every way on one list to ``errors[-1]``; a pull's factor serves both."""
-    missed = state.error[BUCKETS]
-    upper, guess = state.matrices[0], state.vectors[1]
+    """Write the error of every way on one list to ``error[-1]``; a pull's factor serves both."""
+    missed, g, ways = state.error[BUCKETS], state.label[node], PULLS.shape[0] + 1
+    everyone, cohort = state.ridge.weights[0], state.ridge.weights[g]
+    upper, one, other = state.matrices[0], state.vectors[0], state.vectors[1]
     moment = state.moment[node]
-    ways = PULLS.shape[0] + 1
     for place in range(ways):
         pull = pull_of(place)
         if pull < math.inf:
-            linear.add_ridge(state.gram[node], pull, upper)
-            linear.factor(upper)
-        for which in range(2):
-            way = which * ways + place
-            g = centre_of(state, node, way)
-            if which == 1 and g == 0:
-                missed[way] = missed[place]
-                continue
-            centre = state.ridge.weights[g]
-            if pull < math.inf:
-                for f in range(guess.shape[0]):
-                    guess[f] = moment[f] + pull * centre[f]
-                linear.solve(upper, guess)
-                missed[way] = _miss(state, guess, features, rows, examined, rewards)
-            else:
-                missed[way] = _miss(state, centre, features, rows, examined, rewards)
+            belief.lean(state, node, pull, everyone, upper, one)
+            for f in range(other.shape[0]):
+                other[f] = moment[f] + pull * cohort[f]
+            linear.solve_half_two(upper, one, other)
+            linear.solve_other_half_two(upper, one, other)
+        else:
+            one, other = everyone, cohort
+        missed[place] = _miss(state, one, features, rows, examined, rewards)
+        missed[ways + place] = missed[place]
+        if g > 0:
+            missed[ways + place] = _miss(state, other, features, rows, examined, rewards)
 
 
 @kernel

@@ -12,17 +12,15 @@ import math
 import numpy as np
 
 from clubcascade.core import Floats, Ints
+from clubcascade.kernels import cohort_models as models
 from clubcascade.kernels import linear, luck, ranking
-from clubcascade.kernels import ridge as models
 from clubcascade.kernels.cohort_evidence import (
     ceiling,
     gain_of_two,
-    keep_root,
     noise_of,
     of_cohort,
     of_nobody,
     of_own,
-    renew_root,
 )
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
@@ -74,18 +72,16 @@ def _leave(state: Cohort, node: int) -> None:
     state.tally[4] -= 1
     if state.size[g] == 0:
         state.tally[1] -= 1
-        models.clear(state.ridge, g)
+        models.clear(state, g)
     else:
-        models.add(state.ridge, g, state.gram[node], state.moment[node], state.count[node], -1.0)
-        models.renew(state.ridge, g)
-    keep_root(state, g)
+        models.add(state, g, state.gram[node], state.moment[node], state.count[node], -1.0)
 
 
 @kernel
 def _join(state: Cohort, node: int, g: int) -> None:
     """Put a user into a cohort; an empty one begins with it."""
     if state.size[g] == 0:
-        models.clear(state.ridge, g)
+        models.clear(state, g)
         state.split_due[g] = 0
         state.tally[1] += 1
         state.tally[3] = max(state.tally[3], g)
@@ -102,9 +98,7 @@ def _join(state: Cohort, node: int, g: int) -> None:
     state.size[g] += 1
     state.label[node] = g
     state.tally[4] += 1
-    models.add(state.ridge, g, state.gram[node], state.moment[node], state.count[node], 1.0)
-    models.renew(state.ridge, g)
-    keep_root(state, g)
+    models.add(state, g, state.gram[node], state.moment[node], state.count[node], 1.0)
 
 
 @kernel
@@ -121,14 +115,11 @@ def merge(state: Cohort, small: int, large: int) -> None:
     state.before[other] = one_last
     state.after[other_last] = one
     state.before[one] = other_last
-    models.add(ridge, large, ridge.gram[small], ridge.moment[small], ridge.count[small], 1.0)
-    models.renew(ridge, large)
+    models.add(state, large, ridge.gram[small], ridge.moment[small], ridge.count[small], 1.0)
     state.size[large] += state.size[small]
     state.size[small] = 0
-    models.clear(ridge, small)
+    models.clear(state, small)
     state.tally[1] -= 1
-    renew_root(state, large)
-    renew_root(state, small)
 
 
 @kernel

@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from clubcascade.core import Floats
+from clubcascade.kernels import cohort_models, linear
 from clubcascade.kernels import cohort_sets as sets
-from clubcascade.kernels import linear
 from clubcascade.kernels import ridge as models
-from clubcascade.kernels.cohort_evidence import gain_of_two, noise_of, renew_root
+from clubcascade.kernels.cohort_evidence import gain_of_two, noise_of
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
@@ -126,8 +126,7 @@ def _carve(state: Cohort, g: int, asked: int, new: int) -> None:
         models.add(ridge, new, state.gram[node], state.moment[node], state.count[node], 1.0)
     state.head[new] = first
     for label in (g, new):
-        models.renew(ridge, label)
-        renew_root(state, label)
+        cohort_models.renew(state, label)
 
 
 @kernel

@@ -18,9 +18,9 @@ class Cohort(Struct):
     """Everyone, cohorts, users.
 
     ``ridge``: model 0 is everyone's, the others are cohorts'. Per model: ``root`` (factor of its
-    matrix, a little behind) with ``root_count`` (count when it was computed), ``prior`` and
-    ``prior_log_det`` (precision of a user's weights around it), ``size`` (users), ``head`` (one of
-    them), ``split_due`` (count at which a split is tried). Per user: ``gram``, ``moment``,
+    matrix), ``prior`` and ``prior_log_det`` (precision of a user's weights around it),
+    ``root_count`` (count when these, weights and inverse were computed), ``size`` (users), ``head``
+    (one of them), ``split_due`` (count at which a split is tried). Per user: ``gram``, ``moment``,
     ``count``, ``label`` (its cohort, 0 before it has one), ``due`` (count at which its cohort is
     reviewed), ``after`` and ``before`` (the ring of the cohort's users). Per power of two of the
     count: ``error`` of every way with, in the last column, the looks that it is of, and ``way``,
@@ -29,8 +29,8 @@ class Cohort(Struct):
     how much wider centres are drawn, 1 to draw moves (0: always to the most probable cohort), 1 to
     measure the noise (0: it stays), 1 for the logistic link, 1 to mirror draws, 1 to choose place
     by place]; ``tally`` = [lists learned, cohorts, users, the last model ever used, users with a
-    cohort]; ``draws`` = [lists drawn]; ``keys`` = keys of the draws and of the reviews; the rest
-    is scratch.
+    cohort]; ``draws`` = [lists drawn]; ``keys`` = keys of the draws and of the reviews; the rest is
+    scratch.
     """
 
     ridge: models.Ridge

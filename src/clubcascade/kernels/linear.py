@@ -86,13 +86,25 @@ def add_outer(matrix: Floats, scale: float, x: Floats) -> None:
 
 
 @kernel
+def add_both(gram: Floats, moment: Floats, sign: float, more: Floats, clicks: Floats) -> None:
+    """``gram += sign more`` and ``moment += sign clicks``."""
+    d = moment.shape[0]
+    for f in range(d):
+        row, source = gram[f], more[f]
+        for g in range(d):
+            row[g] += sign * source[g]
+        moment[f] += sign * clicks[f]
+
+
+@kernel
 def add_ridge(gram: Floats, ridge: float, out: Floats) -> None:
     """``out = gram + ridge I``."""
     d = out.shape[0]
     for f in range(d):
+        row, source = out[f], gram[f]
         for g in range(d):
-            out[f, g] = gram[f, g]
-        out[f, f] += ridge
+            row[g] = source[g]
+        row[f] += ridge
 
 
 @kernel
@@ -188,6 +200,48 @@ def solve_other_half(upper: Floats, x: Floats) -> None:
 
 
 @kernel
+def solve_half_two(upper: Floats, x: Floats, y: Floats) -> None:
+    """Do as ``solve_half`` for two vectors, in little more time: a single one waits for itself."""
+    d = x.shape[0]
+    for c in range(d):
+        row = upper[c]
+        scale = 1.0 / row[c]
+        x[c] *= scale
+        y[c] *= scale
+        a, b = x[c], y[c]
+        for g in range(c + 1, d):
+            x[g] -= a * row[g]
+            y[g] -= b * row[g]
+
+
+@kernel
+def solve_other_half_two(upper: Floats, x: Floats, y: Floats) -> None:
+    """Do as ``solve_other_half`` for two vectors."""
+    d = x.shape[0]
+    for c in range(d - 1, -1, -1):
+        row = upper[c]
+        s0, s1, s2, s3 = x[c], 0.0, 0.0, 0.0
+        t0, t1, t2, t3 = y[c], 0.0, 0.0, 0.0
+        whole = d - (d - c - 1) % 4
+        for g in range(c + 1, whole, 4):
+            r0, r1, r2, r3 = row[g], row[g + 1], row[g + 2], row[g + 3]
+            s0 -= r0 * x[g]
+            s1 -= r1 * x[g + 1]
+            s2 -= r2 * x[g + 2]
+            s3 -= r3 * x[g + 3]
+            t0 -= r0 * y[g]
+            t1 -= r1 * y[g + 1]
+            t2 -= r2 * y[g + 2]
+            t3 -= r3 * y[g + 3]
+        for g in range(whole, d):
+            s0 -= row[g] * x[g]
+            t0 -= row[g] * y[g]
+        scale = 1.0 / row[c]
+        x[c] = ((s0 + s1) + (s2 + s3)) * scale
+        y[c] = ((t0 + t1) + (t2 + t3)) * scale
+
+
+@kernel
 def solve(upper: Floats, x: Floats) -> None:
     """Overwrite ``x`` with the solution of ``R' R z = x``."""
     solve_half(upper, x)
@@ -235,19 +289,14 @@ def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out:
 
 
 @kernel
-def invert(gram: Floats, ridge: float, work: Floats, out: Floats) -> float:
-    """``out = (ridge I + gram)^-1``; return the log-determinant of what was inverted.
+def invert_factor(factor: Floats, work: Floats, out: Floats) -> None:
+    """``out = (R' R)^-1`` from the factor R; ``work`` is scratch, and may be R itself.
 
-    By the inverse U of the factor R, then ``U U'``: all loops run along rows.
+    By the inverse U of R, then ``U U'``: all loops run along rows.
     """
     d = out.shape[0]
-    add_ridge(gram, ridge, work)
-    factor(work)
-    log_det = 0.0
-    for c in range(d):
-        log_det += 2.0 * math.log(work[c, c])
     for r in range(d - 1, -1, -1):  # U, from its last row to its first
-        upper, row = work[r], out[r]
+        upper, row = factor[r], out[r]
         scale = 1.0 / upper[r]
         for g in range(d):
             row[g] = 0.0
@@ -282,4 +331,15 @@ def invert(gram: Floats, ridge: float, work: Floats, out: Floats) -> float:
             step = column[r]
             for g in range(d):
                 row[g] += step * column[g]
+
+
+@kernel
+def invert(gram: Floats, ridge: float, work: Floats, out: Floats) -> float:
+    """``out = (ridge I + gram)^-1``; return the log-determinant of what was inverted."""
+    add_ridge(gram, ridge, work)
+    factor(work)
+    log_det = 0.0
+    for c in range(out.shape[0]):
+        log_det += 2.0 * math.log(work[c, c])
+    invert_factor(work, work, out)
     return log_det

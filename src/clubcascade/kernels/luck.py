@@ -11,7 +11,6 @@ import math
 
 import numpy as np
 
-from clubcascade.core import Floats
 from clubcascade.kernels.jit import kernel
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -36,9 +35,15 @@ def bits(key: np.uint64, t: int, place: int) -> np.uint64:
 
 
 @kernel
+def unit(word: np.uint64) -> float:
+    """Return the 53 upper bits as a number in [0, 1)."""
+    return float(word >> _S11) * (1.0 / 9007199254740992.0)
+
+
+@kernel
 def uniform(key: np.uint64, t: int, place: int) -> float:
     """Return a number in [0, 1)."""
-    return float(bits(key, t, place) >> _S11) * (1.0 / 9007199254740992.0)
+    return unit(bits(key, t, place))
 
 
 @kernel
@@ -46,14 +51,3 @@ def normal(key: np.uint64, t: int, place: int) -> float:
     """Return a standard normal number (Box and Muller)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - uniform(key, t, 2 * place)))
     return radius * math.cos(2.0 * math.pi * uniform(key, t, 2 * place + 1))
-
-
-@kernel
-def normals(key: np.uint64, t: int, out: Floats) -> None:
-    """Fill ``out`` with standard normal numbers, two from every pair of uniform ones."""
-    for place in range(0, out.shape[0], 2):
-        radius = math.sqrt(-2.0 * math.log(1.0 - uniform(key, t, place)))
-        angle = 2.0 * math.pi * uniform(key, t, place + 1)
-        out[place] = radius * math.cos(angle)
-        if place + 1 < out.shape[0]:
-            out[place + 1] = radius * math.sin(angle)

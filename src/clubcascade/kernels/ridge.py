@@ -141,12 +141,6 @@ def settle(ridge: Ridge, g: int) -> None:
 @kernel
 def add(ridge: Ridge, g: int, gram: Floats, moment: Floats, count: int, sign: float) -> None:
     """Add (or with ``sign`` -1 take away) statistics; the caller renews the model."""
-    d = moment.shape[0]
-    sums, sum_of_clicks = ridge.gram[g], ridge.moment[g]
-    for f in range(d):
-        row, more = sums[f], gram[f]
-        for h in range(d):
-            row[h] += sign * more[h]
-        sum_of_clicks[f] += sign * moment[f]
+    linear.add_both(ridge.gram[g], ridge.moment[g], sign, gram, moment)
     ridge.count[g] += np.int64(sign) * count
     ridge.version[g] += 1

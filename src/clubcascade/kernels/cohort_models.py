@@ -1,0 +1,50 @@
+"""CohortCascade: the models of everyone and of the cohorts.
+
+What a model has seen (Gram matrix, moment, count) is always up to date. What follows from it costs
+more and hardly changes: weights, covariance, a factor to draw with, what users are compared with.
+It is computed anew whenever the count has changed by a small share.
+"""
+
+from __future__ import annotations
+
+from clubcascade.core import Floats
+from clubcascade.kernels import linear
+from clubcascade.kernels import ridge as models
+from clubcascade.kernels.cohort_state import Cohort
+from clubcascade.kernels.jit import kernel
+
+STALE = 1.02
+"""Change of a model's count after which all that follows from it is computed anew."""
+
+
+@kernel
+def renew(state: Cohort, g: int) -> None:
+    """Compute what follows from what a model has seen."""
+    ridge, root = state.ridge, state.root[g]
+    covariance = ridge.inverse[g]
+    linear.add_ridge(ridge.gram[g], ridge.reg[0], root)
+    linear.factor(root)
+    linear.invert_factor(root, ridge.matrix, covariance)
+    linear.times(covariance, ridge.moment[g], ridge.weights[g])
+    state.root_count[g] = ridge.count[g]
+    if g > 0:
+        linear.add_ridge(covariance, state.rule[1], state.matrices[1])
+        state.prior_log_det[g] = linear.invert(
+            state.matrices[1], 0.0, state.matrices[2], state.prior[g]
+        )
+
+
+@kernel
+def add(state: Cohort, g: int, gram: Floats, moment: Floats, count: int, sign: float) -> None:
+    """Let a model see some feedback, or with ``sign`` -1 forget it."""
+    models.add(state.ridge, g, gram, moment, count, sign)
+    now, then = state.ridge.count[g], state.root_count[g]
+    if now >= STALE * then or STALE * now < then:
+        renew(state, g)
+
+
+@kernel
+def clear(state: Cohort, g: int) -> None:
+    """Make a model one that has seen nothing."""
+    models.clear(state.ridge, g)
+    state.root_count[g] = 0
