@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import clubcascade as cc
 from clubcascade.kernels import cohort_list, rack
-from clubcascade.policies.cohort_cascade import _rack
 
 
 def believed(mean, precision, passed):
@@ -55,13 +54,10 @@ def test_a_newcomer_is_not_shown_one_guess_twice():
     assert policy.recommend("newcomer", cc.Catalog(items), k=2).tolist() == [0, 2]
 
 
-def test_items_are_fetched_from_both_layouts():
+def test_items_are_fetched_as_they_are_scored():
     rng = np.random.default_rng(1)
     items = rng.standard_normal((300, 3)) / 3
-    places, offered = np.array([299, 0, 64, 63]), rng.permutation(300)
-    np.testing.assert_array_equal(
-        rack.fetch(_rack(items), places)[:, :4].T, items[places].astype("f4")
-    )
-    loose = rack.fetch_loose(items, offered, places)
-    np.testing.assert_array_equal(loose[:, :4].T, items[offered[places]].astype("f4"))
-    assert loose.shape == (3, rack.LANES) and not loose[:, 4:].any()
+    places, offered = np.array([299, 0, 256, 255]), rng.permutation(300)
+    found = rack.fetch(rack.lay_out(items, offered), places)
+    np.testing.assert_array_equal(found[:, :4].T, items[offered[places]].astype("f4"))
+    assert found.shape == (3, rack.LANES) and not found[:, 4:].any()

@@ -6,10 +6,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clubcascade.kernels import rack
-from clubcascade.kernels.rack import BLOCK, PART
-from clubcascade.policies.cohort_cascade import _rack
+from clubcascade.kernels.picking import GROUPS, PART
+from clubcascade.kernels.rack import BLOCK, lay_out
 
-EDGES = [1, 2, PART - 1, PART, PART + 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK]
+EDGES = [
+    1,
+    2,
+    PART,
+    PART + 1,
+    GROUPS,
+    2 * GROUPS,
+    2 * GROUPS + 1,
+    BLOCK - 1,
+    BLOCK,
+    BLOCK + 1,
+    3 * BLOCK,
+]
 SIZES = st.sampled_from(EDGES) | st.integers(1, 600)
 
 
@@ -34,7 +46,7 @@ def test_lists_are_those_of_single_precision(d, n, seed, data):
     items[rng.random(n) < 0.1] = 0.0
     twins = rng.integers(n, size=(n // 5, 2))
     items[twins[:, 0]] = items[twins[:, 1]]
-    laid_out = _rack(items)
+    laid_out = lay_out(items, np.arange(n))
     for k in (1, min(4, n), n, data.draw(st.integers(1, n))):
         weights = rng.standard_normal(d) * rng.choice([0.0, 1e-3, 1.0, 50.0])
         shift = rng.standard_normal(d) * rng.choice([0.0, 0.1, 1.0])
@@ -47,7 +59,7 @@ def test_lists_are_those_of_single_precision(d, n, seed, data):
         mirrored = [items[rows] @ (weights + side * shift) for side in (1, -1)]
         np.testing.assert_allclose(scores, np.maximum(*mirrored), atol=near)
         offered = rng.permutation(n)[: rng.integers(k, n + 1)]
-        rack.rank_loose(weights, shift, items, offered, rows, scores)
+        rack.rank(weights, shift, lay_out(items, offered), rows, scores)
         np.testing.assert_array_equal(rows, best(expected[offered], k))
         np.testing.assert_array_equal(scores, expected[offered[rows]])
 
@@ -58,8 +70,8 @@ def test_ties_go_to_the_lower_row(n):
     items = np.ones((n, 1)) / 2
     items[n - 1] = 1.0
     rows, scores = np.empty(4, np.int64), np.empty(4)
-    rack.rank(np.ones(1), np.zeros(1), _rack(items), rows, scores)
+    rack.rank(np.ones(1), np.zeros(1), lay_out(items, np.arange(n)), rows, scores)
     assert rows.tolist() == [n - 1, 0, 1, 2]
     nothing, backwards = np.zeros(1), np.arange(n)[::-1].copy()
-    rack.rank_loose(nothing, nothing, items, backwards, rows, scores)
+    rack.rank(nothing, nothing, lay_out(items, backwards), rows, scores)
     assert rows.tolist() == [0, 1, 2, 3]

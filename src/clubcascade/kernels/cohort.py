@@ -83,16 +83,7 @@ def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> 
 
 @answer(rank_items, CohortType)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
-    belief.ask_for(state, node)
-    mean, shift = state.vectors[2], state.vectors[3]
-    belief.draw(state, node, mean, shift)
-    if not lists.pays(state, node, rows):
-        rack.rank_loose(mean, shift, features, offered, rows, scores)
-        return
-    places, hopes = lists.shortlist(rows, offered.shape[0])
-    rack.rank_loose(mean, shift, features, offered, places, hopes)
-    items = rack.fetch_loose(features, offered, places)
-    lists.build(state, mean, items, places, hopes, rows, scores)
+    rank_catalog(state, node, rack.lay_out(features, offered), rows, scores)
 
 
 @answer(learn, CohortType)

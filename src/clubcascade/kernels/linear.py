@@ -103,7 +103,7 @@ def add_ridge(gram: Floats, ridge: float, out: Floats) -> None:
     for f in range(d):
         row, source = out[f], gram[f]
         for g in range(d):
-            row[g] = source[g]
+            row[g] = source[g] + 0.0  # a plain copy would become a call for every short row
         row[f] += ridge
 
 

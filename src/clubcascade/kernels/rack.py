@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import ranking
+from clubcascade.kernels import picking
 from clubcascade.kernels.jit import Struct, StructType, kernel, struct
 from clubcascade.kernels.ranking import LANES
 
 BLOCK = 256
 """Items scored side by side: fewer loops to start, and a block still fits a core's first cache."""
-PART = 32
-"""Items of a block that are passed over together if none of them is good enough."""
 
 
 class RackType(StructType):
@@ -32,30 +30,47 @@ class RackType(StructType):
 class Rack(Struct):
     """Items in single precision: ``blocks`` (blocks x features x items of a block).
 
-    ``size`` = [number of items]. Scratch: ``sums`` for one block, both sums of its items;
-    ``parts``, the first of them part by part; ``weights``, both weights in single precision.
+    ``size`` = [number of items]. Scratch: ``found``, the scores block by block, and the same as
+    ``parts`` and ``grouped`` (see ``picking``); ``swings``, the second sums of a block;
+    ``weights``, both weights in single precision; ``tops`` and ``kept``.
     """
 
     blocks: Any
     size: Ints
-    sums: Any
+    found: Any
     parts: Any
+    grouped: Any
+    swings: Any
     weights: Any
+    tops: Any
+    kept: Ints
 
 
 @kernel
-def make(*fields: Any) -> Rack:
-    """Bind arrays into one structure that the kernels take."""
-    return Rack(*fields)
+def _zeros(size: int) -> Any:
+    """Return zeros that start at a cache line: vectors across two lines take twice the time."""
+    room = np.zeros(size + 16, np.float32)
+    start = -room.ctypes.data % 64 // 4
+    return room[start : start + size]
 
 
 @kernel
-def lay_out(features: Floats, offered: Ints, start: int, size: int, block: Any) -> None:
-    """Put ``size`` offered rows of ``features`` into a block, feature by feature."""
-    for j in range(size):
-        x = features[offered[start + j]]
-        for f in range(x.shape[0]):
-            block[f, j] = x[f]
+def empty(n: int, d: int) -> Rack:
+    """Return a rack with room for ``n`` items of ``d`` features, all zeros."""
+    count = (n + BLOCK - 1) // BLOCK
+    room = count * BLOCK
+    found = _zeros(room)
+    return Rack(
+        _zeros(room * d).reshape(count, d, BLOCK),
+        np.array([n]),
+        found.reshape(count, BLOCK),
+        found.reshape(room // picking.PART, picking.PART),
+        found.reshape(room // picking.GROUPS, picking.GROUPS),
+        _zeros(BLOCK),
+        np.zeros((2, d), np.float32),
+        _zeros(picking.GROUPS),
+        np.zeros(picking.ROOM, np.int64),
+    )
 
 
 @kernel
@@ -86,26 +101,6 @@ def _score_block(
 
 
 @kernel
-def _insert_block(parts: Any, size: int, first: int, rows: Ints, scores: Floats, full: int) -> int:
-    """Put the items of a block into the best list, from row ``first`` on; return its size."""
-    k = rows.shape[0]
-    bar = np.float32(scores[k - 1] if full == k else -np.inf)
-    for part in range((size + PART - 1) // PART):
-        start = part * PART
-        hopeful, n = 0, min(PART, size - start)
-        for j in range(n):
-            hopeful += parts[part, j] > bar
-        if hopeful == 0 and full == k:
-            continue
-        for j in range(n):
-            if parts[part, j] > bar or full < k:
-                full = ranking.insert(scores, rows, full, parts[part, j], first + start + j)
-                if full == k:
-                    bar = np.float32(scores[k - 1])
-    return full
-
-
-@kernel
 def _shorten(mean: Floats, shift: Floats, short: Any, swing: Any) -> None:
     """Write both weights in single precision."""
     for f in range(mean.shape[0]):
@@ -114,59 +109,37 @@ def _shorten(mean: Floats, shift: Floats, short: Any, swing: Any) -> None:
 
 
 @kernel
+def lay_out(features: Floats, offered: Ints) -> Rack:
+    """Return a rack of the ``offered`` rows of ``features``."""
+    d, n = features.shape[1], offered.shape[0]
+    rack = empty(n, d)
+    blocks = rack.blocks
+    for j in range(n):
+        x = features[offered[j]]
+        b, at = j // BLOCK, j % BLOCK
+        for f in range(d):
+            blocks[b, f, at] = x[f]
+    return rack
+
+
+@kernel
 def rank(mean: Floats, shift: Floats, rack: Rack, rows: Ints, scores: Floats) -> None:
-    """Fill ``rows`` and ``scores`` with the catalogue's best items, best first."""
-    blocks, parts, n, full = rack.blocks, rack.parts, rack.size[0], 0
-    found, swings, short, swing = rack.sums[0], rack.sums[1], rack.weights[0], rack.weights[1]
+    """Fill ``rows`` and ``scores`` with the best items, best first."""
+    blocks, found, swings, n = rack.blocks, rack.found, rack.swings, rack.size[0]
+    short, swing = rack.weights[0], rack.weights[1]
     _shorten(mean, shift, short, swing)
     for b in range(blocks.shape[0]):
-        size = min(BLOCK, n - b * BLOCK)
-        _score_block(short, swing, blocks, b, size, found, swings)
-        full = _insert_block(parts, size, b * BLOCK, rows, scores, full)
-
-
-@kernel
-def rank_loose(
-    mean: Floats, shift: Floats, features: Floats, offered: Ints, rows: Ints, scores: Floats
-) -> None:
-    """Do the same for the ``offered`` rows of ``features``; ``rows`` are places among them."""
-    d, n, full = features.shape[1], offered.shape[0], 0
-    width = min(BLOCK, (n + PART - 1) // PART * PART)
-    block = np.zeros((1, d, width), np.float32)
-    found, swings = np.empty(width, np.float32), np.empty(width, np.float32)
-    short, swing = np.empty(d, np.float32), np.empty(d, np.float32)
-    parts = found.reshape(width // PART, PART)
-    _shorten(mean, shift, short, swing)
-    for start in range(0, n, BLOCK):
-        size = min(BLOCK, n - start)
-        lay_out(features, offered, start, size, block[0])
-        _score_block(short, swing, block, 0, size, found, swings)
-        full = _insert_block(parts, size, start, rows, scores, full)
-
-
-@kernel
-def _columns(d: int, n: int) -> Floats:
-    """Return room for ``n`` items, a column each, and for zeros up to whole vectors."""
-    return np.zeros((d, (n + LANES - 1) // LANES * LANES))
+        _score_block(short, swing, blocks, b, min(BLOCK, n - b * BLOCK), found[b], swings)
+    picking.pick(rack.parts, rack.grouped, rack.tops, rack.kept, n, rows, scores)
 
 
 @kernel
 def fetch(rack: Rack, places: Ints) -> Floats:
-    """Return some items of a catalogue, a column each, as they are scored; zeros after them."""
-    items = _columns(rack.blocks.shape[1], places.shape[0])
-    for j in range(places.shape[0]):
+    """Return some items, a column each, as they are scored; zeros after them, to whole vectors."""
+    blocks, n = rack.blocks, places.shape[0]
+    items = np.zeros((blocks.shape[1], (n + LANES - 1) // LANES * LANES))
+    for j in range(n):
         b, at = places[j] // BLOCK, places[j] % BLOCK
         for f in range(items.shape[0]):
-            items[f, j] = rack.blocks[b, f, at]
-    return items
-
-
-@kernel
-def fetch_loose(features: Floats, offered: Ints, places: Ints) -> Floats:
-    """Do the same for some of the ``offered`` rows of ``features``."""
-    items = _columns(features.shape[1], places.shape[0])
-    for j in range(places.shape[0]):
-        x = features[offered[places[j]]]
-        for f in range(items.shape[0]):
-            items[f, j] = np.float32(x[f])
+            items[f, j] = blocks[b, f, at]
     return items

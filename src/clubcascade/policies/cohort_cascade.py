@@ -190,7 +190,7 @@ class CohortCascade(CompiledPolicy):
         """Return the catalogue as it is ranked."""
         found = self._racks.get(catalog)
         if found is None:
-            found = self._racks[catalog] = _rack(catalog._rows)
+            found = self._racks[catalog] = rack.lay_out(catalog._rows, np.arange(len(catalog)))
         return found
 
     def lessons(self, catalog: Catalog) -> Any:
@@ -328,15 +328,3 @@ class CohortCascade(CompiledPolicy):
         yield cls(n_features=3, seed=3)
         yield cls(n_features=3, users=range(3), max_cohorts=2, seed=4)
         yield cls(n_features=3, link="logistic", seed=5)
-
-
-def _rack(features: Floats) -> Any:
-    n, d = features.shape
-    width = rack.BLOCK
-    count = -(-n // width)
-    blocks = aligned_zeros(count, d, width, dtype=np.float32)
-    padded = np.zeros((count * width, d), np.float32)
-    padded[:n] = features
-    blocks[...] = padded.reshape(count, width, d).transpose(0, 2, 1)
-    sums, weights = (aligned_zeros(2, size, dtype=np.float32) for size in (width, d))
-    return rack.make(blocks, np.array([n]), sums, sums[0].reshape(-1, rack.PART), weights)
