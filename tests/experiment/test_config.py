@@ -256,7 +256,7 @@ def test_the_grids_are_run_on_seeds_of_their_own():
     used = {seed for name in set(shipped()) - GRIDS for seed in seeds_of(read_experiment(name))}
     for name in GRIDS:
         grid = read_experiment(name)
-        assert len(grid.seeds) == 10 and not used & set(seeds_of(grid))
+        assert len(grid.seeds) == 20 and not used & set(seeds_of(grid))
         assert [c.policy for c in grid.policies if not c.tune] == ["cohort_cascade"]
         written = tomllib.loads(shipped()[name].read_text(encoding="utf-8"))["policies"]
         assert written[0]["policy"] == "cohort_cascade" and "parameters" not in written[0]

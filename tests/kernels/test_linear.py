@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clubcascade.kernels import linear
+from clubcascade.kernels import factors, linear, triangular
 
 SIZES = st.tuples(st.integers(1, 13), st.integers(0, 30), st.integers(0, 2**32 - 1))
 
@@ -26,7 +26,7 @@ def test_inverse_and_log_det(size, ridge):
     d, rows, gram, _ = problem(size)
     matrix = ridge * np.eye(d) + rows.T @ rows
     out, work = np.empty((d, d)), np.empty((d, d))
-    log_det = linear.invert(gram, ridge, work, out)
+    log_det = factors.invert(gram, ridge, work, out)
     np.testing.assert_allclose(matrix @ out, np.eye(d), atol=1e-8)
     np.testing.assert_array_equal(out, out.T)
     np.testing.assert_allclose(log_det, np.linalg.slogdet(matrix)[1], rtol=1e-9, atol=1e-9)
@@ -38,7 +38,7 @@ def test_ridge_weights(size, ridge):
     d, rows, gram, rng = problem(size)
     moment = rng.standard_normal(d)
     out, work = np.empty(d), np.empty((d, d + 1))
-    linear.ridge_weights(gram, moment, ridge, work, out)
+    factors.ridge_weights(gram, moment, ridge, work, out)
     expected = np.linalg.solve(ridge * np.eye(d) + rows.T @ rows, moment)
     np.testing.assert_allclose(out, expected, rtol=1e-7, atol=1e-9)
 
@@ -50,18 +50,63 @@ def test_solving_by_the_factor_and_half_of_it(size, ridge):
     matrix = ridge * np.eye(d) + rows.T @ rows
     upper, x = np.empty((d, d)), rng.standard_normal(d)
     linear.add_ridge(gram, ridge, upper)
-    linear.factor(upper)
+    factors.factor(upper)
     whole, half = x.copy(), x.copy()
-    linear.solve(upper, whole)
-    linear.solve_half(upper, half)
+    triangular.solve(upper, whole)
+    triangular.solve_half(upper, half)
     np.testing.assert_allclose(matrix @ whole, x, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(half @ half, x @ whole, rtol=1e-9)
     columns = rng.standard_normal((d, 5))
     columns[:, 2] = x
-    linear.solve_half_each(upper, columns)
+    triangular.solve_half_each(upper, columns)
     np.testing.assert_allclose(columns[:, 2], half, rtol=1e-9, atol=1e-12)
-    linear.solve_other_half(upper, half)
+    triangular.solve_other_half(upper, half)
     np.testing.assert_array_equal(half, whole)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SIZES, st.floats(1e-3, 1e3))
+def test_two_systems_side_by_side_are_two_systems(size, ridge):
+    d, _, gram, rng = problem(size)
+    upper, pair = np.empty((d, d)), rng.standard_normal((2, d))
+    linear.add_ridge(gram, ridge, upper)
+    factors.factor(upper)
+    alone = pair.copy()
+    for half, two in (
+        (triangular.solve_half, triangular.solve_half_two),
+        (triangular.solve_other_half, triangular.solve_other_half_two),
+    ):
+        two(upper, pair[0], pair[1])
+        for x in alone:
+            half(upper, x)
+        np.testing.assert_array_equal(pair, alone)
+
+
+@settings(max_examples=50, deadline=None)
+@given(SIZES, st.floats(1e-3, 1e3))
+def test_an_inverse_leaves_a_factor_of_its_own_alone(size, ridge):
+    d, _, gram, _ = problem(size)
+    upper, work, out, same = (np.zeros((d, d)) for _ in range(4))
+    factors.invert(gram, ridge, work, out)
+    linear.add_ridge(gram, ridge, upper)
+    factors.factor(upper)
+    before = upper.copy()
+    factors.invert_factor(upper, work, same)
+    np.testing.assert_array_equal(same, out)
+    np.testing.assert_array_equal(upper, before)
+
+
+@settings(max_examples=50, deadline=None)
+@given(SIZES)
+def test_feedback_is_added_and_taken_away(size):
+    d, rows, gram, rng = problem(size)
+    moment, sums, clicks = rng.standard_normal(d), np.eye(d), np.ones(d)
+    linear.add_both(sums, clicks, 1.0, gram, moment)
+    np.testing.assert_allclose(sums, np.eye(d) + rows.T @ rows, atol=1e-10)
+    np.testing.assert_allclose(clicks, 1.0 + moment)
+    linear.add_both(sums, clicks, -1.0, gram, moment)
+    np.testing.assert_allclose(sums, np.eye(d), atol=1e-10)
+    np.testing.assert_allclose(clicks, np.ones(d))
 
 
 @settings(max_examples=50, deadline=None)

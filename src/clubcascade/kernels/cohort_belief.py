@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from clubcascade.core import Floats
-from clubcascade.kernels import linear, memory, ziggurat
+from clubcascade.kernels import factors, linear, memory, triangular, ziggurat
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
@@ -89,7 +89,7 @@ def ask_for(state: Cohort, node: int) -> None:
 def lean(state: Cohort, node: int, pull: float, centre: Floats, upper: Floats, out: Floats) -> None:
     """``out = b + pull centre``, and ``upper`` the factor of ``S + pull I``."""
     linear.add_ridge(state.gram[node], pull, upper)
-    linear.factor(upper)
+    factors.factor(upper)
     moment = state.moment[node]
     for f in range(out.shape[0]):
         out[f] = moment[f] + pull * centre[f]
@@ -105,7 +105,7 @@ def personal(
             out[f] = centre[f]
         return
     lean(state, node, pull, centre, upper, out)
-    linear.solve(upper, out)
+    triangular.solve(upper, out)
 
 
 @kernel
@@ -122,7 +122,7 @@ def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
     t = state.draws[0]
     state.draws[0] += 1
     ziggurat.normals(state.keys[0], 2 * t, normals)
-    linear.solve_other_half(state.root[g], normals)
+    triangular.solve_other_half(state.root[g], normals)
     for f in range(shift.shape[0]):
         shift[f] = scale * state.rule[3] * normals[f]
     centre, upper = state.ridge.weights[g], state.matrices[0]
@@ -133,11 +133,11 @@ def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
         lean(state, node, pull, centre, upper, out)
         for f in range(shift.shape[0]):
             shift[f] *= pull
-        linear.solve_half_two(upper, out, shift)
+        triangular.solve_half_two(upper, out, shift)
         ziggurat.normals(state.keys[0], 2 * t + 1, normals)
         for f in range(shift.shape[0]):
             shift[f] += scale * normals[f]
-        linear.solve_other_half_two(upper, out, shift)
+        triangular.solve_other_half_two(upper, out, shift)
     if state.rule[7] == 0.0:
         for f in range(shift.shape[0]):
             out[f] += shift[f]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from clubcascade.core import Floats
-from clubcascade.kernels import linear
+from clubcascade.kernels import factors, linear, triangular
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
@@ -45,11 +45,11 @@ def evidence(
         row, a, b = upper[f], prior[f], gram[f]
         for g in range(d):
             row[g] = a[g] + b[g]
-    linear.factor(upper)
+    factors.factor(upper)
     log_det = prior_log_det
     for f in range(d):
         log_det += 2.0 * math.log(upper[f, f])
-    linear.solve_half(upper, rest)
+    triangular.solve_half(upper, rest)
     return -0.5 * ((square - linear.inner(rest, rest)) / noise + log_det)
 
 
@@ -134,10 +134,10 @@ def of_own(state: Cohort, node: int, noise: float) -> float:
         for h in range(d):
             row[h] = whole[h] - own[h]
         others[f] = ridge.moment[g, f] - moment[f]
-    linear.invert(rest, ridge.reg[0], state.matrices[0], inverse)
+    factors.invert(rest, ridge.reg[0], state.matrices[0], inverse)
     linear.times(inverse, others, centre)
     linear.add_ridge(inverse, state.rule[1], rest)
-    log_det = linear.invert(rest, 0.0, state.matrices[0], prior)
+    log_det = factors.invert(rest, 0.0, state.matrices[0], prior)
     return evidence(gram, moment, centre, prior, log_det, noise, state.matrices[0], state.vectors)
 
 
@@ -147,7 +147,7 @@ def gain_of_two(state: Cohort, small: int, large: int, noise: float) -> float:
     ridge = state.ridge
     apart = state.rule[1] * (1.0 / state.size[small] + 1.0 / state.size[large])
     linear.add_ridge(ridge.inverse[large], apart, state.matrices[1])
-    log_det = linear.invert(state.matrices[1], 0.0, state.matrices[2], state.matrices[3])
+    log_det = factors.invert(state.matrices[1], 0.0, state.matrices[2], state.matrices[3])
     together = evidence(
         ridge.gram[small],
         ridge.moment[small],

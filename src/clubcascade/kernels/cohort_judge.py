@@ -10,7 +10,7 @@ import math
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import cohort_belief as belief
-from clubcascade.kernels import linear
+from clubcascade.kernels import triangular
 from clubcascade.kernels.cohort_belief import (
     BUCKETS,
     PULLS,
@@ -84,8 +84,8 @@ def _miss_all(
             belief.lean(state, node, pull, everyone, upper, one)
             for f in range(other.shape[0]):
                 other[f] = moment[f] + pull * cohort[f]
-            linear.solve_half_two(upper, one, other)
-            linear.solve_other_half_two(upper, one, other)
+            triangular.solve_half_two(upper, one, other)
+            triangular.solve_other_half_two(upper, one, other)
         else:
             one, other = everyone, cohort
         missed[place] = _miss(state, one, features, rows, examined, rewards)

@@ -14,7 +14,7 @@ import numpy as np
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import cohort_belief as belief
-from clubcascade.kernels import linear
+from clubcascade.kernels import triangular
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
@@ -62,7 +62,7 @@ def build(
     learned = min(k, PASSED) - 1
     guesses = np.zeros(lanes)
     _add_products(mean, items, guesses)
-    linear.solve_half_each(state.matrices[0], items)
+    triangular.solve_half_each(state.matrices[0], items)
     steps = np.zeros((learned, lanes))
     for p in range(k):
         top = int(np.argmax(hopes))

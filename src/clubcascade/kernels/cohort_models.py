@@ -8,7 +8,7 @@ It is computed anew whenever the count has changed by a small share.
 from __future__ import annotations
 
 from clubcascade.core import Floats
-from clubcascade.kernels import linear
+from clubcascade.kernels import factors, linear
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
@@ -23,13 +23,13 @@ def renew(state: Cohort, g: int) -> None:
     ridge, root = state.ridge, state.root[g]
     covariance = ridge.inverse[g]
     linear.add_ridge(ridge.gram[g], ridge.reg[0], root)
-    linear.factor(root)
-    linear.invert_factor(root, ridge.matrix, covariance)
+    factors.factor(root)
+    factors.invert_factor(root, ridge.matrix, covariance)
     linear.times(covariance, ridge.moment[g], ridge.weights[g])
     state.root_count[g] = ridge.count[g]
     if g > 0:
         linear.add_ridge(covariance, state.rule[1], state.matrices[1])
-        state.prior_log_det[g] = linear.invert(
+        state.prior_log_det[g] = factors.invert(
             state.matrices[1], 0.0, state.matrices[2], state.prior[g]
         )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from clubcascade.core import Floats
-from clubcascade.kernels import cohort_models, linear
+from clubcascade.kernels import cohort_models, factors, linear, triangular
 from clubcascade.kernels import cohort_sets as sets
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.cohort_evidence import gain_of_two, noise_of
@@ -58,7 +58,7 @@ def _centre(state: Cohort, asked: int, side: int, out: Floats) -> None:
             for h in range(d):
                 row[h] += own[h]
             moment[f] += state.moment[node, f]
-    linear.invert(gram, state.ridge.reg[0], state.matrices[0], state.matrices[2])
+    factors.invert(gram, state.ridge.reg[0], state.matrices[0], state.matrices[2])
     linear.times(state.matrices[2], moment, out)
 
 
@@ -78,11 +78,11 @@ def _choose_sides(state: Cohort, node: int, asked: int) -> int:
     weights, moment = state.ridge.weights[g], state.moment[node]
     pull = 1.0 / state.rule[2]
     linear.add_ridge(state.gram[node], pull, state.matrices[0])
-    linear.factor(state.matrices[0])
+    factors.factor(state.matrices[0])
     for f in range(new.shape[0]):
         old[f] = weights[f]
         new[f] = moment[f] + pull * weights[f]
-    linear.solve(state.matrices[0], new)
+    triangular.solve(state.matrices[0], new)
     followers = 0
     for turn in range(PASSES):
         if turn > 0:

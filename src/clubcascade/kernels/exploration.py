@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import linear
+from clubcascade.kernels import factors, linear
 from clubcascade.kernels.jit import kernel
 
 
@@ -22,7 +22,7 @@ def lacking(
     """
     d = gram.shape[0]
     inverse, moved = np.empty((d, d)), np.empty(d)
-    linear.invert(gram, reg, np.empty((d, d)), inverse)
+    factors.invert(gram, reg, np.empty((d, d)), inverse)
     spread = reg + share * count / spanner.shape[0]
     most, found = 1.0, -1
     for j in range(spanner.shape[0]):

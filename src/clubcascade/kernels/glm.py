@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from clubcascade.core import Floats
-from clubcascade.kernels import likelihood, linear, newton, one_pass, samples
+from clubcascade.kernels import factors, likelihood, linear, newton, one_pass, samples
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import kernel
 
@@ -43,7 +43,7 @@ def widen(ridge: Any, g: int, x: Floats, y: float) -> None:
 @kernel
 def refresh(ridge: Any, g: int) -> None:
     """Compute the inverse of model ``g`` anew from its Gram matrix; weights are left alone."""
-    ridge.log_det[g] = linear.invert(ridge.gram[g], ridge.reg[0], ridge.matrix, ridge.inverse[g])
+    ridge.log_det[g] = factors.invert(ridge.gram[g], ridge.reg[0], ridge.matrix, ridge.inverse[g])
     ridge.age[g] = 0
 
 

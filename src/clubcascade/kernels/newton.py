@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from clubcascade.core import Floats
-from clubcascade.kernels import likelihood, linear
+from clubcascade.kernels import factors, likelihood, linear
 from clubcascade.kernels.jit import kernel
 from clubcascade.kernels.likelihood import GRADIENT, OTHER, START, STEP, TRIAL, Likelihood
 
@@ -124,7 +124,7 @@ def _search(fit: Likelihood, g: int, items: Floats, link: Any, curve: Floats) ->
         if scale == 1.0 and length <= NEAR:
             return
         likelihood.curvature(fit, g, items, link, fit.matrices[0])
-        linear.invert(fit.matrices[0], fit.rule[0], fit.matrices[1], curve)
+        factors.invert(fit.matrices[0], fit.rule[0], fit.matrices[1], curve)
         linear.times(curve, slope, step)
         length = _length(step)
         if not math.isfinite(length):  # beyond the precision of an inverse: the steepest way down

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats
-from clubcascade.kernels import linear, links
+from clubcascade.kernels import factors, linear, links
 from clubcascade.kernels.jit import kernel
 from clubcascade.kernels.likelihood import Likelihood
 
@@ -63,7 +63,7 @@ def pass_once(fit: Likelihood, g: int, link: Any, x: Floats, y: float) -> None:
     kept = fit.curve.shape[0] > 0
     curve = fit.curve[g] if kept else fit.matrices[2]
     if not kept:
-        linear.invert(fit.second[g], fit.rule[0], fit.matrices[1], curve)
+        factors.invert(fit.second[g], fit.rule[0], fit.matrices[1], curve)
     moved, theta = fit.vectors[0], fit.weights[g]
     linear.times(curve, x, moved)
     width = linear.inner(x, moved)
@@ -88,7 +88,7 @@ def weigh(fit: Likelihood, g: int) -> None:
     """Compute an estimate that keeps no samples from its sums."""
     kept = fit.curve.shape[0] > 0
     curve = fit.curve[g] if kept else fit.matrices[2]
-    linear.invert(fit.second[g], fit.rule[0], fit.matrices[1], curve)
+    factors.invert(fit.second[g], fit.rule[0], fit.matrices[1], curve)
     linear.times(curve, fit.target[g], fit.weights[g])
     fit.age[g] = 0
 

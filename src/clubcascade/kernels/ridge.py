@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import linear
+from clubcascade.kernels import factors, linear
 from clubcascade.kernels.jit import Struct, StructType, kernel, struct
 
 RENEW = 2048
@@ -81,7 +81,7 @@ def clear(ridge: Ridge, g: int) -> None:
 @kernel
 def renew(ridge: Ridge, g: int) -> None:
     """Compute inverse, log-determinant and weights of model ``g`` from its Gram matrix."""
-    ridge.log_det[g] = linear.invert(ridge.gram[g], ridge.reg[0], ridge.matrix, ridge.inverse[g])
+    ridge.log_det[g] = factors.invert(ridge.gram[g], ridge.reg[0], ridge.matrix, ridge.inverse[g])
     ridge.age[g] = 0
     linear.times(ridge.inverse[g], ridge.moment[g], ridge.weights[g])
 

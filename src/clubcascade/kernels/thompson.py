@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints, Words
-from clubcascade.kernels import linear, luck, ranking
+from clubcascade.kernels import factors, linear, luck, ranking, triangular
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
 from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
@@ -43,11 +43,11 @@ def draw(state: Thompson) -> Floats:
     d = ridge.moment.shape[1]
     upper = np.empty((d, d))
     linear.add_ridge(ridge.gram[0], ridge.reg[0], upper)
-    linear.factor(upper)
+    factors.factor(upper)
     weights = np.empty(d)
     for f in range(d):
         weights[f] = luck.normal(state.key[0], state.tally[0], f)
-    linear.solve_other_half(upper, weights)
+    triangular.solve_other_half(upper, weights)
     for f in range(d):
         weights[f] = ridge.weights[0, f] + state.rule[0] * weights[f]
     state.tally[0] += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from clubcascade.core import Floats
-from clubcascade.kernels import linear
+from clubcascade.kernels import factors, linear
 from clubcascade.kernels.far_users import publish
 from clubcascade.kernels.jit import kernel
 
@@ -24,10 +24,10 @@ def weigh(state: Any, node: int, row: int) -> None:
     """Line 8 from nothing: the user's own inverse, if kept, and weights."""
     reg = state.ridge.reg[0]
     if keeps_inverses(state):
-        linear.invert(state.gram[row], reg, state.ridge.matrix, state.inverse[row])
+        factors.invert(state.gram[row], reg, state.ridge.matrix, state.inverse[row])
         linear.times(state.inverse[row], state.moment[row], state.weights[node])
     else:
-        linear.ridge_weights(
+        factors.ridge_weights(
             state.gram[row], state.moment[row], reg, state.elimination, state.weights[node]
         )
     state.age[row] = 0

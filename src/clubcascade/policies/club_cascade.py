@@ -12,7 +12,7 @@ from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.errors import InvalidArgument
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import club as kernels
-from clubcascade.kernels import linear, user_ridge
+from clubcascade.kernels import factors, user_ridge
 from clubcascade.kernels.shaken import rank_shaken
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._club_parameters import (
@@ -293,7 +293,7 @@ class ClubCascade(GraphPolicy):
         gram, moment, _ = self.statistics(user)
         with self._lock:
             work, out = np.empty((len(gram), len(gram) + 1)), np.empty_like(moment)
-            linear.ridge_weights(gram, moment, self.reg, work, out)
+            factors.ridge_weights(gram, moment, self.reg, work, out)
         return out
 
     def statistics(self, user: Hashable) -> tuple[Floats, Floats, int]:

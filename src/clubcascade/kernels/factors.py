@@ -1,0 +1,159 @@
+"""Factors of symmetric matrices (Cholesky), and inverses.
+
+Written for matrices of some twenty rows: four rows or sums at a time, since a single one waits for
+itself, and all loops along rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+from clubcascade.core import Floats
+from clubcascade.kernels import linear
+from clubcascade.kernels.jit import kernel
+
+
+@kernel
+def _factor_corner(matrix: Floats, c: int) -> None:
+    """Factor the rows ``c`` to ``c + 3`` of a matrix, the four columns with them first."""
+    d = matrix.shape[0]
+    one, two, three, four = matrix[c], matrix[c + 1], matrix[c + 2], matrix[c + 3]
+    s1 = 1.0 / math.sqrt(one[c])
+    a2, a3, a4 = s1 * one[c + 1], s1 * one[c + 2], s1 * one[c + 3]
+    s2 = 1.0 / math.sqrt(two[c + 1] - a2 * a2)
+    b3, b4 = s2 * (two[c + 2] - a2 * a3), s2 * (two[c + 3] - a2 * a4)
+    s3 = 1.0 / math.sqrt(three[c + 2] - a3 * a3 - b3 * b3)
+    c4 = s3 * (three[c + 3] - a3 * a4 - b3 * b4)
+    s4 = 1.0 / math.sqrt(four[c + 3] - a4 * a4 - b4 * b4 - c4 * c4)
+    for g in range(c, d):
+        x = s1 * one[g]
+        y = s2 * (two[g] - a2 * x)
+        z = s3 * (three[g] - a3 * x - b3 * y)
+        one[g], two[g], three[g] = x, y, z
+        four[g] = s4 * (four[g] - a4 * x - b4 * y - c4 * z)
+
+
+@kernel
+def factor(matrix: Floats) -> None:
+    """Overwrite the upper triangle with R of ``matrix = R' R`` (Cholesky).
+
+    What is left below the diagonal means nothing. Four rows at a time: the rest of the matrix is
+    then read and written a quarter as often.
+    """
+    d = matrix.shape[0]
+    whole = d // 4 * 4
+    for c in range(0, whole, 4):
+        _factor_corner(matrix, c)
+        one, two, three, four = matrix[c], matrix[c + 1], matrix[c + 2], matrix[c + 3]
+        for r in range(c + 4, d):
+            row = matrix[r]
+            x, y, z, w = one[r], two[r], three[r], four[r]
+            for g in range(r // 4 * 4, d):
+                row[g] -= ((x * one[g] + y * two[g]) + z * three[g]) + w * four[g]
+    for c in range(whole, d):
+        pivot = matrix[c]
+        scale = 1.0 / math.sqrt(pivot[c])
+        for g in range(c, d):
+            pivot[g] *= scale
+        for r in range(c + 1, d):
+            step = pivot[r]
+            row = matrix[r]
+            for g in range(r, d):
+                row[g] -= step * pivot[g]
+
+
+@kernel
+def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out: Floats) -> None:
+    """``out = (ridge I + gram)^-1 moment`` by elimination.
+
+    ``work`` is scratch of d rows, at least d + 1 long and zero beyond: the moment rides along as
+    a last column, rows are updated at full width, since a vector loop over a whole row is quicker
+    than a shorter one with a rest, and two columns are eliminated at a time.
+    """
+    d = moment.shape[0]
+    width = work.shape[1]
+    for f in range(d):
+        row, source = work[f], gram[f]
+        for g in range(d):
+            row[g] = source[g]
+        row[f] += ridge
+        row[d] = moment[f]
+    for c in range(0, d - 1, 2):
+        one, two = work[c], work[c + 1]
+        scale = 1.0 / one[c]
+        step = one[c + 1] * scale
+        for g in range(width):
+            two[g] -= step * one[g]
+        other = 1.0 / two[c + 1]
+        for r in range(c + 2, d):
+            row = work[r]
+            p, q = one[r] * scale, two[r] * other
+            for g in range(width):
+                row[g] -= p * one[g] + q * two[g]
+    for c in range(d - 1, -1, -1):
+        row = work[c]
+        even, odd = row[d], 0.0
+        whole = c + 1 + (d - c - 1) // 2 * 2
+        for g in range(c + 1, whole, 2):
+            even -= row[g] * out[g]
+            odd -= row[g + 1] * out[g + 1]
+        if whole < d:
+            even -= row[whole] * out[whole]
+        out[c] = (even + odd) / row[c]
+
+
+@kernel
+def invert_factor(factor: Floats, work: Floats, out: Floats) -> None:
+    """``out = (R' R)^-1`` from the factor R; ``work`` is scratch, and may be R itself.
+
+    By the inverse U of R, then ``U U'``: all loops run along rows.
+    """
+    d = out.shape[0]
+    for r in range(d - 1, -1, -1):  # U, from its last row to its first
+        upper, row = factor[r], out[r]
+        scale = 1.0 / upper[r]
+        for g in range(d):
+            row[g] = 0.0
+        whole = d - (d - r - 1) % 4
+        for c in range(r + 1, whole, 4):
+            a0, a1, a2, a3 = upper[c], upper[c + 1], upper[c + 2], upper[c + 3]
+            b0, b1, b2, b3 = out[c], out[c + 1], out[c + 2], out[c + 3]
+            for g in range(d):
+                row[g] -= ((a0 * b0[g] + a1 * b1[g]) + a2 * b2[g]) + a3 * b3[g]
+        for c in range(whole, d):
+            step, below = upper[c], out[c]
+            for g in range(d):
+                row[g] -= step * below[g]
+        for g in range(d):
+            row[g] *= scale
+        row[r] = scale
+    for r in range(d):
+        for c in range(d):
+            work[c, r] = out[r, c]
+    whole = d // 4 * 4
+    for r in range(d):
+        row = out[r]
+        for g in range(d):
+            row[g] = 0.0
+        for c in range(r // 4 * 4, whole, 4):  # zeros before r: both triangles get the same bits
+            b0, b1, b2, b3 = work[c], work[c + 1], work[c + 2], work[c + 3]
+            a0, a1, a2, a3 = b0[r], b1[r], b2[r], b3[r]
+            for g in range(d):
+                row[g] += ((a0 * b0[g] + a1 * b1[g]) + a2 * b2[g]) + a3 * b3[g]
+        for c in range(whole, d):
+            column = work[c]
+            step = column[r]
+            for g in range(d):
+                row[g] += step * column[g]
+
+
+@kernel
+def invert(gram: Floats, ridge: float, work: Floats, out: Floats) -> float:
+    """``out = (ridge I + gram)^-1``; return the log-determinant of what was inverted."""
+    linear.add_ridge(gram, ridge, work)
+    factor(work)
+    log_det = 0.0
+    for c in range(out.shape[0]):
+        log_det += 2.0 * math.log(work[c, c])
+    invert_factor(work, work, out)
+    return log_det
