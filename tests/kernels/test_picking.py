@@ -29,15 +29,17 @@ def sorted_best(scores, k):
     n=st.integers(1, 700) | st.sampled_from([GROUPS, 2 * GROUPS - 1, 2 * GROUPS, 5000]),
     k=st.integers(1, 3 * MOST),
     levels=st.sampled_from([1, 2, 5, 50, 10**6]),
-    order=st.sampled_from(["any", "rising", "falling"]),
+    order=st.sampled_from(["any", "rising", "falling", "one far above"]),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_it_is_the_head_of_a_sort(n, k, levels, order, seed):
-    """Whatever the scores: many ties, all alike, sorted either way."""
+    """Whatever the scores: many ties, all alike, sorted either way, or no bar to be found."""
     rng = np.random.default_rng(seed)
     scores = (rng.integers(levels, size=n) / levels - 0.5).astype(np.float32)
     scores *= np.float32(rng.choice([1e-30, 1.0, 1e30]))
-    if order != "any":
+    if order == "one far above":
+        scores[rng.integers(n)] = 1e38
+    elif order != "any":
         scores = np.sort(scores)[:: 1 if order == "rising" else -1].copy()
     k = min(k, n)
     rows, found = pick(scores, k)
@@ -56,6 +58,14 @@ def test_few_are_set_aside(k):
         count = picking._set_aside(scores.reshape(-1, PART), 1024, bar, kept)
         assert k <= count <= (2 * k + 4 if k < MOST else ROOM)
         assert (scores[kept[:count]] >= bar).all() and (scores >= bar).sum() == count
+
+
+def test_too_many_to_set_aside():
+    """One score far above hides where the bar should be; the best of the others come last."""
+    scores = np.linspace(0, 1, 5000, dtype=np.float32)
+    scores[7] = 1e38
+    rows, _ = pick(scores, 5)
+    assert rows.tolist() == [7, 4999, 4998, 4997, 4996]
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
