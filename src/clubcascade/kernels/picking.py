@@ -87,14 +87,9 @@ def pick(
     if k <= MOST and n >= 2 * GROUPS:
         bar = _bar(grouped, n // GROUPS, tops, k)
         count = _set_aside(parts, n, bar, kept)
-    if count < k:  # a long list, or scores that are all alike
-        for row in range(n):
-            score = parts[row // PART, row % PART]
-            if full < k or score > scores[k - 1]:
-                full = ranking.insert(scores, rows, full, score, row)
-        return
-    for e in range(count):
-        row = kept[e]
+    all_of_them = count < k  # a long list, or scores that are all alike
+    for e in range(n if all_of_them else count):
+        row = e if all_of_them else kept[e]
         score = parts[row // PART, row % PART]
         if full < k or score > scores[k - 1]:
             full = ranking.insert(scores, rows, full, score, row)
