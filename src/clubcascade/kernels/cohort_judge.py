@@ -18,7 +18,6 @@ from clubcascade.kernels.cohort_belief import (
     WAYS,
     bucket,
     chance,
-    pull_of,
 )
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
@@ -62,7 +61,7 @@ def _miss(
     logistic = state.rule[6] > 0.0
     total = 0.0
     for p in range(examined):
-        row, z = rows[p], 0.0
+        row, z = rows[p], 0.0  # no view of a row: it would cost as much as the product
         for f in range(guess.shape[0]):
             z += guess[f] * features[row, f]
         total += (rewards[p] - chance(logistic, z)) ** 2
@@ -74,24 +73,23 @@ def _miss_all(
     state: Cohort, node: int, features: Floats, rows: Ints, examined: int, rewards: Floats
 ) -> None:
     """Write the error of every way on one list to ``error[-1]``; a pull's factor serves both."""
-    missed, g, ways = state.error[BUCKETS], state.label[node], PULLS.shape[0] + 1
+    missed, g, pulls = state.error[BUCKETS], state.label[node], PULLS.shape[0]
     everyone, cohort = state.ridge.weights[0], state.ridge.weights[g]
     upper, one, other = state.matrices[0], state.vectors[0], state.vectors[1]
     moment = state.moment[node]
-    for place in range(ways):
-        pull = pull_of(place)
-        if pull < math.inf:
-            belief.lean(state, node, pull, everyone, upper, one)
-            for f in range(other.shape[0]):
-                other[f] = moment[f] + pull * cohort[f]
-            triangular.solve_half_two(upper, one, other)
-            triangular.solve_other_half_two(upper, one, other)
-        else:
-            one, other = everyone, cohort
+    missed[pulls] = _miss(state, everyone, features, rows, examined, rewards)
+    missed[WAYS - 1] = _miss(state, cohort, features, rows, examined, rewards)
+    for place in range(pulls):
+        pull = PULLS[place]
+        belief.lean(state, node, pull, everyone, upper, one)
+        for f in range(other.shape[0]):
+            other[f] = moment[f] + pull * cohort[f]
+        triangular.solve_half_two(upper, one, other)
+        triangular.solve_other_half_two(upper, one, other)
         missed[place] = _miss(state, one, features, rows, examined, rewards)
-        missed[ways + place] = missed[place]
+        missed[pulls + 1 + place] = missed[place]
         if g > 0:
-            missed[ways + place] = _miss(state, other, features, rows, examined, rewards)
+            missed[pulls + 1 + place] = _miss(state, other, features, rows, examined, rewards)
 
 
 @kernel

@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import cohort_models as models
-from clubcascade.kernels import linear, luck, ranking
+from clubcascade.kernels import cohort_models, linear, luck, ranking
 from clubcascade.kernels.cohort_evidence import (
     ceiling,
     gain_of_two,
@@ -72,16 +71,16 @@ def _leave(state: Cohort, node: int) -> None:
     state.tally[4] -= 1
     if state.size[g] == 0:
         state.tally[1] -= 1
-        models.clear(state, g)
+        cohort_models.clear(state, g)
     else:
-        models.add(state, g, state.gram[node], state.moment[node], state.count[node], -1.0)
+        cohort_models.add(state, g, state.gram[node], state.moment[node], state.count[node], -1.0)
 
 
 @kernel
 def _join(state: Cohort, node: int, g: int) -> None:
     """Put a user into a cohort; an empty one begins with it."""
     if state.size[g] == 0:
-        models.clear(state, g)
+        cohort_models.clear(state, g)
         state.split_due[g] = 0
         state.tally[1] += 1
         state.tally[3] = max(state.tally[3], g)
@@ -98,7 +97,7 @@ def _join(state: Cohort, node: int, g: int) -> None:
     state.size[g] += 1
     state.label[node] = g
     state.tally[4] += 1
-    models.add(state, g, state.gram[node], state.moment[node], state.count[node], 1.0)
+    cohort_models.add(state, g, state.gram[node], state.moment[node], state.count[node], 1.0)
 
 
 @kernel
@@ -115,10 +114,10 @@ def merge(state: Cohort, small: int, large: int) -> None:
     state.before[other] = one_last
     state.after[other_last] = one
     state.before[one] = other_last
-    models.add(state, large, ridge.gram[small], ridge.moment[small], ridge.count[small], 1.0)
+    cohort_models.add(state, large, ridge.gram[small], ridge.moment[small], ridge.count[small], 1.0)
     state.size[large] += state.size[small]
     state.size[small] = 0
-    models.clear(state, small)
+    cohort_models.clear(state, small)
     state.tally[1] -= 1
 
 
