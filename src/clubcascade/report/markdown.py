@@ -8,6 +8,7 @@ from pathlib import Path
 
 from clubcascade.experiment.cell_files import written
 from clubcascade.report.claims import CLAIMS, Judged, judge
+from clubcascade.report.claims.claim import VACUOUS
 from clubcascade.report.finals import COLUMNS, final_estimates
 from clubcascade.report.folders import Run, find_runs
 from clubcascade.report.numbers import UNKNOWN, with_half
@@ -41,7 +42,8 @@ def claims_lines(judged: Sequence[Judged]) -> Iterator[str]:
     for number, each in enumerate(judged, start=1):
         found = summary(each) if each.evidence else "no data"
         sentence = f"“{each.claim.quote}”"
-        cells = (str(number), each.claim.where, sentence, f"**{each.verdict}**", found)
+        verdict = f"**{each.verdict}**{f' ({VACUOUS})' if each.vacuous else ''}"
+        cells = (str(number), each.claim.where, sentence, verdict, found)
         yield row(cells)
 
 

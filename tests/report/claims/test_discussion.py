@@ -75,8 +75,10 @@ def test_the_complete_start_splits_later(tmp_path):
     sentence = "Thus a bigger cluster can be split"
     late = starts(tmp_path / "1", complete=(80, 1.0, 1.0), sparse=(20, 1.0, 1.0))
     early = starts(tmp_path / "2", complete=(20, 1.0, 1.0), sparse=(80, 1.0, 1.0))
+    never = starts(tmp_path / "3", complete=(999, 1.0, 1.0), sparse=(999, 1.0, 1.0))
     assert verdict(sentence, late) == "holds"
     assert verdict(sentence, early) == "does not hold"
+    assert verdict(sentence, never) == "undecided"
 
 
 def test_the_sparse_start_is_faster_in_regret_and_in_time(tmp_path):

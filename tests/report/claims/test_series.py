@@ -28,11 +28,25 @@ def named(run, label):
 def test_the_round_from_which_it_stays_ahead(run):
     (panel,) = run.results.experiment.panels
     club, c3 = named(run, "CLUB"), named(run, "C3")
-    assert series.rounds_until_ahead(run, panel, club, c3).tolist() == [65.0] * 4
-    assert series.rounds_until_ahead(run, panel, c3, club).tolist() == [100.0] * 4
-    assert series.rounds_until_ahead(run, panel, c3, named(run, "LinUCB")).tolist() == [100.0] * 4
+    found = series.rounds_until_ahead(run, panel, club, c3)
+    assert found.rounds.tolist() == [65.0] * 4 and found.end == 100
+    never = [np.inf] * 4
+    assert series.rounds_until_ahead(run, panel, c3, club).rounds.tolist() == never
+    other = named(run, "LinUCB")
+    assert series.rounds_until_ahead(run, panel, c3, other).rounds.tolist() == never
     far = series.rounds_until_ahead(run, panel, club, c3, margin=0.6)
-    assert far.tolist() == [100.0] * 4
+    assert far.rounds.tolist() == never
+
+
+def test_ahead_at_the_last_round_only_is_reached_there(tmp_path):
+    run = made.run(
+        tmp_path / "synthetic",
+        made.experiment([made.world("(a)")]),
+        lambda panel, label, seed, t: {"regret": t / 2 if (label, t) == ("CLUB", 100) else t},
+    )
+    (panel,) = run.results.experiment.panels
+    found = series.rounds_until_ahead(run, panel, named(run, "CLUB"), named(run, "C3"))
+    assert found.rounds.tolist() == [100.0] * 4
 
 
 def test_advantages_are_logarithms_of_how_many_times_better(run):
@@ -56,9 +70,9 @@ def test_an_advantage_over_nothing_is_not_a_number(tmp_path):
 def test_rounds_until_there_are_as_many_clusters(run):
     (panel,) = run.results.experiment.panels
     club, c3 = named(run, "CLUB"), named(run, "C3")
-    assert series.rounds_until_as_many(run, panel, club, 2).tolist() == [30.0] * 4
-    assert series.rounds_until_as_many(run, panel, club, 1).tolist() == [5.0] * 4
-    assert series.rounds_until_as_many(run, panel, c3, 2).tolist() == [100.0] * 4
+    assert series.rounds_until_as_many(run, panel, club, 2).rounds.tolist() == [30.0] * 4
+    assert series.rounds_until_as_many(run, panel, club, 1).rounds.tolist() == [5.0] * 4
+    assert series.rounds_until_as_many(run, panel, c3, 2).rounds.tolist() == [np.inf] * 4
 
 
 def test_rounds_at_a_share(run):

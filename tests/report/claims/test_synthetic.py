@@ -51,7 +51,20 @@ def test_a_smaller_gap_takes_longer(tmp_path):
         assert verdict(sentence, run(tmp_path / "1", ahead_from(80, 20))) == "holds"
         assert verdict(sentence, run(tmp_path / "2", ahead_from(20, 80))) == "does not hold"
         assert verdict(sentence, run(tmp_path / "3", ahead_from(50, 50))) == "does not hold"
-        assert verdict(sentence, run(tmp_path / "4", ahead_from(999, 20))) == "holds"
+        never = run(tmp_path / "4", ahead_from(999, 20))
+        assert verdict(sentence, never) == "holds"
+        (first, *_) = judged(sentence, never).evidence
+        assert first.numbers == "first panel not reached in 4 of 4 runs, second panel 20"
+        assert first.caveat == "not reached"
+
+
+def test_what_is_never_reached_says_nothing(tmp_path):
+    for sentence in ("Thus under the same number of clusters", "Although our algorithm needs"):
+        found = judged(sentence, run(tmp_path, ahead_from(999, 999)))
+        assert {str(each.verdict) for each in found.evidence} == {"undecided"}
+        assert found.evidence[0].numbers == (
+            "first panel not reached in 4 of 4 runs, second panel not reached in 4 of 4 runs"
+        )
 
 
 def test_one_model_is_better_in_early_rounds(tmp_path):

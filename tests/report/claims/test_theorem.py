@@ -33,11 +33,12 @@ def test_no_run_may_ever_pass_the_bound(tmp_path):
     below = run(tmp_path / "1", lambda t: 5.0 * t)
     assert verdict(sentence, below) == "holds"
     (found,) = judged(sentence, below).evidence
-    assert found.numbers.endswith("the bound is above the 100 rounds and says nothing")
+    assert found.numbers.endswith("the bound is above the 100 rounds: vacuous")
+    assert found.caveat == "vacuous bound"
     assert 0.4 < found.value < 0.6
     once = run(tmp_path / "2", lambda t: 1.0 if t != 50 else 40.0, bound=lambda t: 30.0)
     (found,) = judged(sentence, once).evidence
-    assert found.verdict is Verdict.FAILS and "says nothing" not in found.numbers
+    assert found.verdict is Verdict.FAILS and not found.caveat and "vacuous" not in found.numbers
 
 
 def test_the_order_of_growth(tmp_path):

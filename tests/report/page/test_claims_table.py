@@ -4,8 +4,8 @@ from clubcascade.report.claims import Claim, Evidence, Judged, Verdict
 from clubcascade.report.page.claims_table import claims_section, summary, verdict_counts
 
 
-def evidence(verdict, value=0.5, unit="ratio"):
-    return Evidence("(a)", "regret", "1 < 2", verdict, value, unit, folder="synthetic")
+def evidence(verdict, value=0.5, unit="ratio", caveat=""):
+    return Evidence("(a)", "regret", "1 < 2", verdict, value, unit, caveat, folder="synthetic")
 
 
 def nothing(run):
@@ -26,6 +26,16 @@ def test_the_summary_counts_and_gives_the_range():
     )
     one = Judged(HOLDS.claim, (evidence(Verdict.HOLDS, 4.0, "clusters"),))
     assert summary(one) == "1 of 1 comparison holds; clusters 4"
+
+
+def test_what_a_verdict_rests_on_is_told():
+    vacuous = evidence(Verdict.HOLDS, caveat="vacuous bound")
+    found = Judged(HOLDS.claim, (vacuous, evidence(Verdict.HOLDS)))
+    assert summary(found) == "2 of 2 comparisons hold (vacuous bound: 1); ratio 0.5"
+    text = claims_section([found])
+    assert text.count("✓ holds<") == 3 and text.count("✓ holds (vacuous bound)<") == 1
+    text = claims_section([Judged(HOLDS.claim, (vacuous, evidence(Verdict.FAILS)))])
+    assert text.count("◐ partly (vacuous bound)<") == 2, "among the counts as well"
 
 
 def test_sentence_verdict_evidence_and_how_to_get_it():

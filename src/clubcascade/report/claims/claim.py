@@ -28,6 +28,8 @@ class Evidence:
         The one number that decides: a ratio, or what ``unit`` says.
     unit
         What the value is.
+    caveat
+        What the verdict rests on that a reader must know; empty where there is nothing.
     folder
         The result folder; empty where none was needed.
     """
@@ -38,8 +40,15 @@ class Evidence:
     verdict: Verdict
     value: float = math.nan
     unit: str = "ratio"
+    caveat: str = ""
     folder: str = ""
 
+
+NOT_REACHED = "not reached"
+"""A caveat: rounds until something are compared, and some runs never reach it."""
+
+VACUOUS = "vacuous bound"
+"""A caveat: the bound is above the number of rounds, which bounds the regret of any policy."""
 
 Check = Callable[[Run], Iterable[Evidence]]
 """Finds what one result folder says about a sentence."""
@@ -84,6 +93,12 @@ class Judged:
     def verdict(self) -> Verdict:
         """What the evidence says together."""
         return combined(each.verdict for each in self.evidence)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether all that holds rests on vacuous bounds."""
+        caveats = {each.caveat for each in self.evidence if each.verdict is Verdict.HOLDS}
+        return caveats == {VACUOUS}
 
 
 def judge(claim: Claim, runs: Sequence[Run]) -> Judged:

@@ -6,9 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from clubcascade.core import Floats
 from clubcascade.experiment.config import Contender, Panel
-from clubcascade.report.claims.claim import Evidence
-from clubcascade.report.claims.series import OBVIOUS, Seeds, both, round_at, shared, yardstick
+from clubcascade.report.claims.claim import NOT_REACHED, Evidence
+from clubcascade.report.claims.series import (
+    OBVIOUS,
+    Seeds,
+    Waits,
+    both,
+    round_at,
+    shared,
+    yardstick,
+)
 from clubcascade.report.claims.verdicts import Verdict, of_difference
 from clubcascade.report.folders import Run
 from clubcascade.report.measures import MEASURES
@@ -100,14 +109,50 @@ def larger_advantage(
         )
 
 
-def later(late: tuple[Panel, Seeds], early: tuple[Panel, Seeds], who: str) -> Iterator[Evidence]:
+def longer(
+    where: str, what: str, first: tuple[str, Waits], second: tuple[str, Waits]
+) -> Iterator[Evidence]:
+    """Check that the first takes more rounds until something is reached.
+
+    A run that never reaches it takes longer than one that does: at least all rounds. Two runs that
+    never reach it say nothing about each other.
+
+    Parameters
+    ----------
+    where
+        The panel.
+    what
+        What is reached.
+    first, second
+        Names and rounds.
+    """
+    end = min(first[1].end, second[1].end)
+    x, y = (np.where(v > end, np.inf, v) for v in shared(first[1].rounds, second[1].rounds))
+    known = np.isfinite(x) | np.isfinite(y)
+    if np.isfinite([x, y]).all():
+        yield from compared(
+            where,
+            what,
+            (first[0], first[1].rounds),
+            (second[0], second[1].rounds),
+            wanted=1,
+        )
+        return
+    verdict = Verdict.UNDECIDED
+    if known.any():
+        gap = difference(np.minimum(x[known], end), np.minimum(y[known], end))
+        verdict = of_difference(gap, wanted=1)
+    words = f"{first[0]} {_waited(x)}, {second[0]} {_waited(y)}"
+    yield Evidence(where, what, words, verdict, caveat=NOT_REACHED)
+
+
+def later(late: tuple[Panel, Waits], early: tuple[Panel, Waits], who: str) -> Iterator[Evidence]:
     """Check that an obvious advantage over someone takes longer in one panel than in another."""
-    yield from compared(
+    yield from longer(
         f"{late[0].title} against {early[0].title}",
-        f"rounds until {OBVIOUS:.0%} ahead of {who}, at most all",
+        f"rounds until {OBVIOUS:.0%} ahead of {who}",
         ("first panel", late[1]),
         ("second panel", early[1]),
-        wanted=1,
     )
 
 
@@ -119,3 +164,11 @@ def at_least(
     above = Estimate(found.value - threshold, found.low - threshold, found.high - threshold)
     verdict = Verdict.HOLDS if above.low >= 0 else of_difference(above, wanted=1)
     return Evidence(where, what, words, verdict, found.value, unit)
+
+
+def _waited(rounds: Floats) -> str:
+    there = rounds[np.isfinite(rounds)]
+    gone = len(rounds) - len(there)
+    words = [number(float(there.mean()))] if len(there) else []
+    words += [f"{NOT_REACHED} in {gone} of {len(rounds)} runs"] if gone else []
+    return " and ".join(words)

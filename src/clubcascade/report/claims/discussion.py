@@ -42,7 +42,8 @@ DISCUSSION = (
         "Thus a bigger cluster can be split into two smaller clusters only when all edges between "
         "these two smaller clusters have been deleted, which might take quite a long time.",
         "Rounds until there are as many clusters as in truth: complete start against the sparse "
-        "random start. A run that never has them counts with all its rounds.",
+        "random start. A run that never has them takes longer than one that has; two such runs "
+        "say nothing.",
         ("start", "synthetic"),
         checks.complete_splits_later,
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
@@ -15,6 +17,25 @@ OBVIOUS = 0.05
 
 Seeds = pd.Series  # one number per seed; empty where nothing was measured
 NOTHING: Seeds = pd.Series(dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Rounds until something is reached.
+
+    Parameters
+    ----------
+    rounds
+        The round per seed, infinite where it is never reached.
+    end
+        The last round of the runs.
+    """
+
+    rounds: Seeds
+    end: int
+
+
+NO_WAITS = Waits(NOTHING, 0)
 
 
 def yardstick(run: Run) -> str:
@@ -57,30 +78,28 @@ def advantage(
 
 def rounds_until_ahead(
     run: Run, panel: Panel, first: Contender, second: Contender, margin: float = OBVIOUS
-) -> Seeds:
-    """Return, per seed, the round from which the first policy stays ahead by a margin.
-
-    Where it is not ahead at the end, this is the last round: it needs at least as many.
-    """
+) -> Waits:
+    """Return the round from which the first policy stays ahead by a margin."""
     measure = yardstick(run)
     a, b = both(run, panel, first, second, measure)
     if a.empty:
-        return NOTHING
+        return NO_WAITS
     low = MEASURES[measure].better == "low"
     ahead = (a < (1 - margin) * b) if low else (a > (1 + margin) * b)
     rounds = a.columns.to_numpy(np.float64)
-    return pd.Series([_settled(row, rounds) for row in ahead.to_numpy(bool)], index=a.index)
+    found = [_settled(row, rounds) for row in ahead.to_numpy(bool)]
+    return Waits(pd.Series(found, index=a.index), int(rounds[-1]))
 
 
-def rounds_until_as_many(run: Run, panel: Panel, policy: Contender, clusters: int) -> Seeds:
-    """Return, per seed, the first round with as many clusters; the last round if none has."""
+def rounds_until_as_many(run: Run, panel: Panel, policy: Contender, clusters: int) -> Waits:
+    """Return the first round with as many clusters."""
     counts = table(run, panel, policy, "n_clusters")
     if counts.empty:
-        return NOTHING
+        return NO_WAITS
     there = counts.to_numpy() >= clusters
     rounds = counts.columns.to_numpy(np.float64)
-    first = np.where(there.any(axis=1), rounds[there.argmax(axis=1)], rounds[-1])
-    return pd.Series(first, index=counts.index)
+    first = np.where(there.any(axis=1), rounds[there.argmax(axis=1)], np.inf)
+    return Waits(pd.Series(first, index=counts.index), int(rounds[-1]))
 
 
 def last(frame: pd.DataFrame) -> Seeds:
@@ -97,4 +116,4 @@ def shared(first: Seeds, second: Seeds) -> tuple[Floats, Floats]:
 def _settled(ahead: Floats, rounds: Floats) -> float:
     behind = np.flatnonzero(~ahead.astype(bool))
     first = behind[-1] + 1 if len(behind) else 0
-    return float(rounds[min(first, len(rounds) - 1)])
+    return float(rounds[first]) if first < len(rounds) else np.inf

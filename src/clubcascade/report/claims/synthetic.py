@@ -46,7 +46,8 @@ SYNTHETIC = (
         "Thus under the same number of clusters, our algorithm needs more time to learn well in "
         "the setting of a smaller γ.",
         f"Rounds until CLUB-cascade stays {OBVIOUS:.0%} ahead of theirs: gap 0.2 against "
-        "orthogonal, for each m. A run that never is counts with all its rounds.",
+        "orthogonal, for each m. A run that never is takes longer than one that is; two "
+        "such runs say nothing.",
         FIGURE,
         checks.nearer_takes_longer,
     ),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from clubcascade.experiment.config import Contender, Panel
-from clubcascade.report.claims.claim import Claim, Evidence
+from clubcascade.report.claims.claim import VACUOUS, Claim, Evidence
 from clubcascade.report.claims.series import both, round_at, table
 from clubcascade.report.claims.verdicts import Verdict, of_difference
 from clubcascade.report.folders import Run
@@ -27,11 +27,12 @@ def below_the_bound(run: Run) -> Iterator[Evidence]:
                 end = int(a.columns[-1])
                 regret, limit = float(a[end].mean()), float(b[end].mean())
                 words = f"{ours.label} {number(regret)}, {bound.label} {number(limit)}"
-                if limit > end:
-                    words += f"; the bound is above the {end:,} rounds and says nothing"
+                caveat = VACUOUS if limit > end else ""
+                if caveat:
+                    words += f"; the bound is above the {end:,} rounds: vacuous"
                 verdict = Verdict.HOLDS if (a <= b).to_numpy().all() else Verdict.FAILS
                 what = f"regret at every recorded round up to {end:,}"
-                yield Evidence(panel.title, what, words, verdict, regret / limit)
+                yield Evidence(panel.title, what, words, verdict, regret / limit, caveat=caveat)
 
 
 def grows_slowly(run: Run) -> Iterator[Evidence]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 
 from clubcascade.report.claims import Claim, Judged, Verdict
+from clubcascade.report.claims.claim import VACUOUS
 from clubcascade.report.page.html import Markup, tag
 from clubcascade.report.page.tables import scrolled
 
@@ -47,18 +49,20 @@ def claims_section(judged: Sequence[Judged]) -> Markup:
 
 def verdict_counts(judged: Sequence[Judged]) -> Markup:
     """Return how many sentences got which verdict."""
-    counts = Counter(each.verdict for each in judged)
-    return tag(
-        "p",
-        [[badge(verdict, f"{counts[verdict]} "), " "] for verdict in Verdict if counts[verdict]],
-        class_="counts",
-    )
+    counts = Counter((each.verdict, each.vacuous) for each in judged)
+    badges = [
+        [badge(key[0], f"{counts[key]} ", vacuous=key[1]), " "]
+        for key in product(Verdict, (False, True))
+        if counts[key]
+    ]
+    return tag("p", badges, class_="counts")
 
 
-def badge(verdict: Verdict, before: str = "") -> Markup:
+def badge(verdict: Verdict, before: str = "", *, vacuous: bool = False) -> Markup:
     """Return a verdict as a coloured word with a mark."""
     kind = verdict.name.lower()
-    return tag("span", f"{before}{MARKS[verdict]} {verdict}", class_=f"badge {kind}")
+    after = f" ({VACUOUS})" if vacuous else ""
+    return tag("span", f"{before}{MARKS[verdict]} {verdict}{after}", class_=f"badge {kind}")
 
 
 def summary(judged: Judged) -> str:
@@ -72,7 +76,9 @@ def summary(judged: Judged) -> str:
         words += f", {against} speak{'s' if against == 1 else ''} against"
     if open_:
         words += f", {open_} undecided"
-    return f"{words}{_range(judged)}"
+    caveats = Counter(each.caveat for each in judged.evidence if each.caveat)
+    told = ", ".join(f"{caveat}: {count}" for caveat, count in caveats.items())
+    return f"{words}{f' ({told})' if told else ''}{_range(judged)}"
 
 
 def _range(judged: Judged) -> str:
@@ -90,7 +96,11 @@ def _row(number: int, judged: Judged, same: int | None) -> Markup:
     claim = judged.claim
     return tag(
         "li",
-        tag("div", badge(judged.verdict), tag("span", claim.where, class_="where")),
+        tag(
+            "div",
+            badge(judged.verdict, vacuous=judged.vacuous),
+            tag("span", claim.where, class_="where"),
+        ),
         tag("blockquote", claim.quote),
         tag("p", claim.reading, class_="reading"),
         _evidence(judged, same),
@@ -112,7 +122,7 @@ def _evidence(judged: Judged, same: int | None) -> Markup | None:
             tag("td", each.panel),
             tag("td", each.what),
             tag("td", each.numbers),
-            tag("td", badge(each.verdict)),
+            tag("td", badge(each.verdict, vacuous=each.caveat == VACUOUS)),
         )
         for each in judged.evidence
     ]
