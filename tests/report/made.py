@@ -116,17 +116,22 @@ def curves(plan: Experiment, values: Values) -> pd.DataFrame:
     )
 
 
-def folder(place: Path, plan: Experiment, values: Values) -> Path:
+def folder(place: Path, plan: Experiment, values: Values, **origin: Any) -> Path:
     """A result folder."""
-    return write(place, Results(plan, curves(plan, values)))
+    return write(place, Results(plan, curves(plan, values)), **origin)
 
 
-def write(place: Path, made: Results) -> Path:
+def write(place: Path, made: Results, **more: Any) -> Path:
     """The files of a result folder that a report reads."""
     place.mkdir(parents=True, exist_ok=True)
     made.curves.to_parquet(place / "results.parquet", index=False)
     (place / "config.toml").write_text(experiment_text(made.experiment), encoding="utf-8")
-    origin = {"seeds": list(made.experiment.seeds), "commit": "0123456789abcdef", "cores": 2}
+    origin = {
+        "seeds": list(made.experiment.seeds),
+        "commit": "0123456789abcdef",
+        "cores": 2,
+        **more,
+    }
     (place / "provenance.json").write_text(json.dumps(origin), encoding="utf-8")
     return place
 
@@ -165,3 +170,21 @@ def without(whole: Run, gone: Callable[[pd.DataFrame], Any]) -> Run:
     rows = whole.results.curves
     kept = Results(whole.results.experiment, rows[~np.asarray(gone(rows))])
     return replace(whole, results=kept, _tables={})
+
+
+def tuned(plan: Experiment) -> Experiment:
+    """The same plan, in which CLUB and C3 were tuned in the first panel."""
+    values = {"CLUB": {"reg": 0.1}, "C3": {"reg": 1.0}}
+    return replace(plan, panels=(replace(plan.panels[0], tuned=values), *plan.panels[1:]))
+
+
+def write_tuning(place: Path) -> None:
+    """The table of what tuning tried in ``(a)``: the best value of CLUB is at the edge."""
+    lines = [
+        "panel,policy,values,by,mean,seeds,chosen,edge",
+        "(a),CLUB,reg=0.1,regret,1.0,2,True,reg low",
+        "(a),CLUB,reg=1.0,regret,2.0,2,False,",
+        "(a),C3,reg=1.0,regret,1.0,2,True,",
+    ]
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "tuning.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")

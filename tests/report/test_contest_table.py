@@ -71,3 +71,11 @@ def test_a_file_with_a_table_for_each_folder(tmp_path):
     assert "Lost: regret. Seeds: 4." in text and "Lost: regret. Seeds: 2 to 4." in text
     assert text.count("**4 runs have no results.**") == 1
     assert "at most 1.05: 3 of 3 panels (100%)" in text
+
+
+def test_a_best_other_policy_tuned_to_the_edge_is_flagged(tmp_path):
+    plan = made.tuned(made.experiment([made.world("(a)")], ["cohort", "CLUB", "C3"]))
+    finals = {("(a)", "cohort"): 50.0, ("(a)", "CLUB"): 60.0, ("(a)", "C3"): 70.0}
+    made.write_tuning(made.folder(tmp_path / "grid", plan, made.regrets(finals)))
+    text = write_contests(tmp_path, tmp_path / "c.md").read_text(encoding="utf-8")
+    assert "| CLUB † |" in text and "at the edge of what was tried: (a), CLUB: reg low." in text

@@ -45,6 +45,8 @@ class Contest:
         ``ours / theirs``, paired by seed.
     told, told_ratio
         The same for the policy that knows the clusters; None where none played.
+    edge
+        Which tuned values of the best other policy lie at the edge of what was tried.
     rand_index
         How well the clusters agree with the true ones at the end; None where it is unknown.
     """
@@ -59,6 +61,7 @@ class Contest:
     told: Estimate | None
     told_ratio: Estimate | None
     rand_index: float | None
+    edge: str = ""
 
 
 def contests(run: Run, policy: str = POLICY) -> Iterator[Contest]:
@@ -104,6 +107,7 @@ def contests(run: Run, policy: str = POLICY) -> Iterator[Contest]:
             told=None if known is None else estimate(known),
             told_ratio=None if known is None else _share(ours, known),
             rand_index=_rand_index(run, panel, mine),
+            edge=run.edges.get((panel.title, best), ""),
         )
 
 

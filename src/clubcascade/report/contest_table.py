@@ -11,7 +11,7 @@ import numpy as np
 from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.cell_files import written
 from clubcascade.report.contest import POLICY, Contest, contests
-from clubcascade.report.folders import find_runs
+from clubcascade.report.folders import EDGE, find_runs, first_look_words
 from clubcascade.report.markdown import escaped, row
 from clubcascade.report.numbers import UNKNOWN, number, with_ends, with_half
 from clubcascade.report.page.header import heading
@@ -50,38 +50,45 @@ def write_contests(
             seeds = _span(contest.seeds for contest in there)
             lines += [f"### {escaped(heading(run))} (`{run.name}`)", ""]
             lines += [f"Lost: {what}. Seeds: {seeds}. ± and brackets: 95% intervals.", ""]
-            lines += [*contest_lines(there), ""]
+            lines += [*contest_lines(there, bold=not run.first_look), ""]
+            edges = [f"{c.panel.title}, {c.best}: {c.edge}" for c in there if c.edge]
+            if edges:
+                words = "tuned, and the best value is at the edge of what was tried"
+                lines += [f"{EDGE.strip()} {words}: {escaped('; '.join(edges))}.", ""]
             if run.missing:
                 lines += [f"**{len(run.missing)} runs have no results.**", ""]
     everything = [contest for _, there in found.values() for contest in there]
+    judged = [c for run, there in found.values() for c in there if not run.first_look]
+    look = first_look_words([run for run, there in found.values() if there])
+    lines += [f"**A first look**{look}", ""] if look else []
     if not everything:
         raise InvalidArgument(
             f"policy must have met others where regret or missed clicks are shown, "
             f"got {policy!r} in {folder}"
         )
     with written(Path(out)) as file:
-        file.write("\n".join([*lines, *goal_lines(everything), ""]).encode())
+        file.write("\n".join([*lines, *(goal_lines(judged) if judged else ()), ""]).encode())
     return Path(out)
 
 
-def contest_lines(found: Iterable[Contest]) -> Iterator[str]:
-    """Yield the table, one row per panel; ratios that miss their goal are bold."""
+def contest_lines(found: Iterable[Contest], *, bold: bool = True) -> Iterator[str]:
+    """Yield the table, one row per panel; where ``bold``, ratios that miss their goal are."""
     yield row(HEADS)
     yield "|---|---:|---|---:|---:|---:|---:|---:|"
     for each in found:
         told, times, index = UNKNOWN, UNKNOWN, UNKNOWN
         if each.told is not None and each.told_ratio is not None:
             told = with_half(each.told)
-            times = _bold(with_ends(each.told_ratio, "ratio"), _far_from_told(each))
+            times = _bold(with_ends(each.told_ratio, "ratio"), bold and _far_from_told(each))
         if each.rand_index is not None:
-            index = _bold(number(each.rand_index, "rand_index"), _unclear(each))
+            index = _bold(number(each.rand_index, "rand_index"), bold and _unclear(each))
         yield row(
             [
                 each.panel.title,
                 with_half(each.ours),
-                each.best,
+                f"{each.best}{EDGE if each.edge else ''}",
                 with_half(each.theirs),
-                _bold(with_ends(each.ratio, "ratio"), _behind(each)),
+                _bold(with_ends(each.ratio, "ratio"), bold and _behind(each)),
                 told,
                 times,
                 index,

@@ -16,10 +16,15 @@ from clubcascade.experiment.cells import Cell, plan
 from clubcascade.experiment.config import shipped
 from clubcascade.experiment.results import CONFIG, RESULTS, Results, read_results
 from clubcascade.experiment.runner import FAILURES
+from clubcascade.experiment.tuning import TUNING
 from clubcascade.report.curves import by_seed
 
 PAPER = ("synthetic", "yelp", "movielens", "ctr", "multiple")
 """The figures of the paper by name, in its order: the first is Figure 1."""
+
+
+EDGE = " †"
+"""Stands behind a policy whose tuned values lie at the edge of what was tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +57,24 @@ class Run:
     failures: tuple[tuple[str, str], ...]
     missing: tuple[str, ...]
     _tables: dict[str, dict[tuple[str, str], pd.DataFrame]] = field(default_factory=dict)
+
+    @cached_property
+    def edges(self) -> dict[tuple[str, str], str]:
+        """Which tuned values lie at the edge of what was tried, such as ``"reg low"``.
+
+        By (panel, policy); empty where the folder does not say.
+        """
+        path = self.path / TUNING
+        rows = pd.read_csv(path, keep_default_na=False) if path.is_file() else pd.DataFrame()
+        if "edge" not in rows:
+            return {}
+        rows = rows[(rows["chosen"].astype(str) == "True") & (rows["edge"] != "")]
+        return {(r["panel"], r["policy"]): str(r["edge"]) for r in rows.to_dict("records")}
+
+    @property
+    def first_look(self) -> bool:
+        """Whether fewer seeds or rounds were run than the experiment file asks for."""
+        return bool(self.provenance.get("first_look"))
 
     @cached_property
     def ran(self) -> frozenset[tuple[str, str]]:
@@ -102,6 +125,26 @@ def find_runs(place: str | os.PathLike[str]) -> tuple[list[Run], list[Broken]]:
         )
     known = [*PAPER, *(name for name in shipped() if name not in PAPER)]
     return sorted(runs, key=lambda run: (_place(run.figure, known), run.name)), broken
+
+
+def first_look_words(runs: Sequence[Run]) -> str:
+    """Say which folders are a first look, and that they give no verdict; nothing where none is."""
+    quick = [run.name for run in runs if run.first_look]
+    if not quick:
+        return ""
+    rest = " Verdicts rest on the other folders." if len(quick) < len(runs) else ""
+    return (
+        f": fewer seeds or rounds than the experiment file asks for ({', '.join(quick)}). The "
+        f"numbers are shown, and no verdict is drawn from them.{rest}"
+    )
+
+
+def edge_words(run: Run) -> str:
+    """Say which tuned values lie at the edge of what was tried; nothing where none does."""
+    if not run.edges:
+        return ""
+    found = "; ".join(f"{panel}, {policy}: {edge}" for (panel, policy), edge in run.edges.items())
+    return f"{EDGE.strip()} tuned, and the best value is at the edge of what was tried: {found}."
 
 
 def read_run(folder: Path) -> Run:

@@ -10,7 +10,7 @@ from clubcascade.experiment.cell_files import written
 from clubcascade.report.claims import CLAIMS, Judged, judge
 from clubcascade.report.claims.claim import VACUOUS
 from clubcascade.report.finals import COLUMNS, final_estimates
-from clubcascade.report.folders import Run, find_runs
+from clubcascade.report.folders import EDGE, Run, edge_words, find_runs, first_look_words
 from clubcascade.report.numbers import UNKNOWN, with_half
 from clubcascade.report.page.claims_table import summary
 from clubcascade.report.page.header import heading
@@ -30,7 +30,9 @@ def write_markdown(folder: str | os.PathLike[str], out: str | os.PathLike[str]) 
     runs, _ = find_runs(folder)
     judged = [judge(claim, runs) for claim in CLAIMS]
     path = Path(out)
-    lines = [*claims_lines(judged), *(line for run in runs for line in final_lines(run))]
+    look = first_look_words(runs)
+    lines = [f"**A first look**{look}", ""] if look else []
+    lines += [*claims_lines(judged), *(line for run in runs for line in final_lines(run))]
     with written(path) as file:
         file.write("\n".join([*lines, ""]).encode())
     return path
@@ -56,7 +58,9 @@ def final_lines(run: Run) -> Iterator[str]:
     yield "|---" * 2 + "|---:" * len(known) + "|"
     for (panel, policy), values in finals.items():
         cells = (with_half(values[n], n) if n in values else UNKNOWN for n in known)
-        yield row([panel, policy, *cells])
+        yield row([panel, f"{policy}{EDGE if (panel, policy) in run.edges else ''}", *cells])
+    edges = edge_words(run)
+    yield from ["", escaped(edges)] if edges else []
 
 
 def row(cells: Sequence[str]) -> str:

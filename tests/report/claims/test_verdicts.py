@@ -8,7 +8,7 @@ import pytest
 from clubcascade.report.claims.verdicts import Verdict, combined, of_difference
 from clubcascade.report.paired import Estimate
 
-HOLDS, PARTLY, FAILS, UNDECIDED, UNMEASURED = Verdict
+HOLDS, PARTLY, FAILS, UNDECIDED, UNMEASURED, WITHHELD = Verdict
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,9 @@ def test_one_comparison(low, high, verdict):
         ([FAILS, UNDECIDED], FAILS),
         ([UNDECIDED, UNDECIDED], UNDECIDED),
         ([UNMEASURED, HOLDS], HOLDS),
+        ([WITHHELD, WITHHELD], WITHHELD),
+        ([WITHHELD, FAILS], FAILS),
+        ([WITHHELD, UNMEASURED], WITHHELD),
     ],
 )
 def test_several_comparisons(found, verdict):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+from clubcascade.report.folders import EDGE
 from clubcascade.report.page.tables import final_table, parameter_tables
 from tests.report import made
 
@@ -41,8 +42,22 @@ def test_means_and_intervals_with_the_best_in_bold(tmp_path):
 
 
 def test_every_parameter_is_written(tmp_path):
-    text = re.sub(r"&quot;", '"', parameter_tables(PLAN))
+    run = made.run(tmp_path / "x", PLAN, values)
+    text = re.sub(r"&quot;", '"', parameter_tables(run))
     for contender in PLAN.policies:
         assert f"<code>{contender.policy}</code>" in text
     for pair in ('start = "random"', "n_clusters = 2", "gap = 0.5"):
         assert f"<code>{pair}</code>" in text
+
+
+def test_values_at_the_edge_of_what_was_tried_are_flagged(tmp_path):
+    run = made.run(tmp_path / "x", made.tuned(PLAN), values)
+    assert EDGE not in final_table(run), "nothing is known of edges"
+    made.write_tuning(tmp_path / "x")
+    run = made.run(tmp_path / "x", made.tuned(PLAN), values)
+    names = [row[0] for row in rows(final_table(run))]
+    assert f"CLUB{EDGE}" in names and "C3" in names
+    assert "at the edge of what was tried: (a), CLUB: reg low." in final_table(run)
+    flagged = [row for row in rows(parameter_tables(run)) if "at the edge" in row[-1]]
+    assert [row[:2] for row in flagged] == [["(a)", "CLUB"]]
+    assert flagged[0][-1].strip().endswith("at the edge: reg low")

@@ -111,9 +111,15 @@ def judge(claim: Claim, runs: Sequence[Run]) -> Judged:
     runs
         All result folders of the report.
     """
-    found = list(claim.known)
+    looks = [run.first_look for run in runs]
+    found = [_withheld(each, bool(looks) and all(looks)) for each in claim.known]
     for run in runs:
         if claim.check is not None and run.figure in claim.figures:
             for each in claim.check(run):
-                found.append(replace(each, folder=run.name))
+                found.append(_withheld(replace(each, folder=run.name), run.first_look))
     return Judged(claim, tuple(found))
+
+
+def _withheld(each: Evidence, first_look: bool) -> Evidence:
+    """Take the verdict from what a first look gave: too few seeds or rounds to judge by."""
+    return replace(each, verdict=Verdict.WITHHELD) if first_look else each

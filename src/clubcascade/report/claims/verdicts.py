@@ -16,6 +16,7 @@ class Verdict(StrEnum):
     FAILS = "does not hold"
     UNDECIDED = "undecided"
     UNMEASURED = "not measured"
+    WITHHELD = "no verdict"
 
 
 def of_difference(found: Estimate, wanted: int) -> Verdict:
@@ -49,14 +50,16 @@ def combined(verdicts: Iterable[Verdict]) -> Verdict:
     """Join the verdicts of several comparisons.
 
     A sentence holds if all of them hold, partly if some do. If none does, it does not hold as
-    soon as one speaks against it; else it is undecided. Without any it is not measured.
+    soon as one speaks against it; else it is undecided. Without any it is not measured. What is
+    withheld, as it comes from a first look, does not count.
 
     >>> str(combined([Verdict.HOLDS, Verdict.UNDECIDED])), str(combined([]))
     ('partly', 'not measured')
     """
-    found = {verdict for verdict in verdicts if verdict is not Verdict.UNMEASURED}
+    given = set(verdicts)
+    found = given - {Verdict.UNMEASURED, Verdict.WITHHELD}
     if not found:
-        return Verdict.UNMEASURED
+        return Verdict.WITHHELD if Verdict.WITHHELD in given else Verdict.UNMEASURED
     if len(found) == 1:
         return found.pop()
     if Verdict.HOLDS in found or Verdict.PARTLY in found:

@@ -18,6 +18,7 @@ MARKS = {
     Verdict.FAILS: "✗",
     Verdict.UNDECIDED: "?",
     Verdict.UNMEASURED: "–",
+    Verdict.WITHHELD: "○",
 }
 
 
@@ -68,7 +69,10 @@ def badge(verdict: Verdict, before: str = "", *, vacuous: bool = False) -> Marku
 def summary(judged: Judged) -> str:
     """Say how many comparisons came out how."""
     counts = Counter(each.verdict for each in judged.evidence)
-    n = len(judged.evidence)
+    looks = counts[Verdict.WITHHELD]
+    n = len(judged.evidence) - looks
+    if not n:
+        return f"{looks} comparison{'s' if looks > 1 else ''} of a first look{_range(judged)}"
     holds = counts[Verdict.HOLDS]
     words = f"{holds} of {n} comparison{'s' if n > 1 else ''} hold{'s' if holds == 1 else ''}"
     against, open_ = counts[Verdict.FAILS], counts[Verdict.UNDECIDED]
@@ -76,6 +80,8 @@ def summary(judged: Judged) -> str:
         words += f", {against} speak{'s' if against == 1 else ''} against"
     if open_:
         words += f", {open_} undecided"
+    if looks:
+        words += f", {looks} more of a first look"
     caveats = Counter(each.caveat for each in judged.evidence if each.caveat)
     told = ", ".join(f"{caveat}: {count}" for caveat, count in caveats.items())
     return f"{words}{f' ({told})' if told else ''}{_range(judged)}"

@@ -36,7 +36,7 @@ def run_section(run: Run) -> Markup:
         else tag("div", tag("noscript", _NO_SCRIPT), class_="figure", data_run=run.name),
         None if empty else sweep_tables(run),
         None if empty else _folded("Values at the last round", final_table(run), open_=paper),
-        _folded("Parameters of every policy and panel", parameter_tables(experiment)),
+        _folded("Parameters of every policy and panel", parameter_tables(run)),
         _folded("Where these results came from", origin_list(run.provenance)),
         id=anchor(run),
         class_="run",

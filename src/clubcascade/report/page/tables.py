@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clubcascade.experiment.config import Experiment, Panel
+from clubcascade.experiment.config import Panel
 from clubcascade.experiment.toml_text import value_text
 from clubcascade.report.finals import COLUMNS, MICROSECONDS, final_estimates
-from clubcascade.report.folders import Run
+from clubcascade.report.folders import EDGE, Run, edge_words
 from clubcascade.report.measures import MEASURES
 from clubcascade.report.numbers import UNKNOWN, with_half
 from clubcascade.report.page.html import Markup, tag
@@ -41,22 +41,26 @@ def final_table(run: Run) -> Markup:
                 )
                 for name in known
             ]
-            rows.append(tag("tr", tag("th", _swatch(place[label]), label, scope="row"), cells))
+            name = f"{label}{EDGE if (panel.title, label) in run.edges else ''}"
+            rows.append(tag("tr", tag("th", _swatch(place[label]), name, scope="row"), cells))
         if not labels:
             rows.append(tag("tr", tag("td", "no results", colspan=len(known) + 1)))
         bodies.append(tag("tbody", rows))
-    return scrolled(tag("table", tag("thead", head), bodies, class_="finals"))
+    table = scrolled(tag("table", tag("thead", head), bodies, class_="finals"))
+    edges = edge_words(run)
+    return tag("div", table, tag("p", edges, class_="meta") if edges else None)
 
 
-def parameter_tables(experiment: Experiment) -> Markup:
+def parameter_tables(run: Run) -> Markup:
     """Return the parameters of every policy and every panel."""
+    experiment = run.results.experiment
     policies = [
         _row(c.label, tag("code", c.policy), c.parameters, tried=c.tune)
         for c in experiment.policies
     ]
     panels = [_row(p.title, tag("code", p.environment), p.parameters) for p in experiment.panels]
     tuned = [
-        _row(panel.title, label, values)
+        _row(panel.title, label, values, edge=run.edges.get((panel.title, label), ""))
         for panel in experiment.panels
         for label, values in panel.tuned.items()
     ]
@@ -82,10 +86,13 @@ def _row(
     kind: str,
     parameters: Mapping[str, object],
     tried: Mapping[str, object] | None = None,
+    edge: str = "",
 ) -> Markup:
     pairs = [tag("code", f"{key} = {value_text(value)}") for key, value in parameters.items()]
     for key, values in (tried or {}).items():
         pairs.append(tag("code", f"{key} tuned among {value_text(values)}"))
+    if edge:
+        pairs.append(tag("b", f"at the edge: {edge}"))
     cells = tag("td", kind), tag("td", [[pair, " "] for pair in pairs])
     return tag("tr", tag("th", name, scope="row"), cells)
 

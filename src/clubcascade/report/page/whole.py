@@ -12,7 +12,7 @@ from typing import Any
 from clubcascade.experiment.cell_files import written
 from clubcascade.experiment.config import read_experiment, shipped
 from clubcascade.report.claims import CLAIMS, Judged, judge
-from clubcascade.report.folders import PAPER, Broken, Run, find_runs
+from clubcascade.report.folders import PAPER, Broken, Run, find_runs, first_look_words
 from clubcascade.report.measures import MEASURES
 from clubcascade.report.page.claims_table import claims_section, verdict_counts
 from clubcascade.report.page.header import runs_table
@@ -100,9 +100,11 @@ def _document(body: Markup, data: dict[str, Any]) -> str:
 
 
 def _body(runs: Sequence[Run], broken: Sequence[Broken], judged: Sequence[Judged]) -> Markup:
+    look = first_look_words(runs)
     header = tag(
         "header",
         tag("h1", "Online clustering of cascading bandits: what the experiments show"),
+        tag("p", tag("b", "A first look"), look, class_="notice") if look else None,
         tag(
             "p",
             "The experiments of S. Li, “Online Clustering of Contextual Cascading Bandits” (AAAI "
