@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clubcascade.experiment.cells import Seeds, plan, trials
+from clubcascade.experiment.cells import Seeds, plan
 from clubcascade.experiment.running import build
 from tests.experiment import tiny
 
@@ -77,17 +77,3 @@ def test_a_policy_to_be_tuned_runs_where_its_values_are_chosen():
     cells = plan(tiny.parsed(tuned))
     assert [cell.contender.label for cell in cells] == ["CLUB", "CLUB", "random", "random"]
     assert cells[0].contender.parameters["alpha"] == 0.2
-    assert [trial.label for trial in trials(tiny.parsed(tuned))] == ["C3"] * 4
-
-
-def test_trials_are_crossed_by_panel_policy_point_and_seed():
-    found = trials(tiny.parsed(tiny.tuned_content()))
-    assert [(t.label, t.point, t.cell.seed) for t in found[:3]] == [
-        ("CLUB", {"alpha": 0.1}, 50),
-        ("CLUB", {"alpha": 0.1}, 51),
-        ("CLUB", {"alpha": 0.4}, 50),
-    ]
-    assert len(found) == 8
-    assert found[0].cell.rounds == 30
-    assert found[0].cell.name == "two clusters, CLUB, alpha=0.1, seed 50"
-    assert len({trial.cell.key for trial in found}) == 8

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from clubcascade.errors import InvalidConfig, UnknownName
-from clubcascade.experiment.cells import plan, trials
+from clubcascade.experiment.cells import plan
 from clubcascade.experiment.config import Experiment, parse, read_experiment, shipped
+from clubcascade.experiment.provenance import provenance
 from clubcascade.experiment.running import build
-from clubcascade.experiment.tuning import settled_anyhow
+from clubcascade.experiment.toml_text import experiment_text
+from clubcascade.experiment.tuners import settled, tuners
 from tests.experiment import tiny
 
 
@@ -61,6 +63,7 @@ def test_a_policy_without_a_label_is_called_by_its_name():
         ({"quick": 3}, r"quick must be a table, got 3"),
         ({"measure": "regrets"}, r"measure must be one of .*'regrets'; did you mean 'regret'\?"),
         ({"tune": {"seeds": 2}}, r"must come together, got the table alone"),
+        ({"tune": {"seeds": 2, "budget": 0}}, r"tune\.budget must be a whole number >= 1, got 0"),
         ({"tune": {"seed": 2}}, r"unknown key 'seed' in tune; did you mean 'seeds'\?"),
     ],
 )
@@ -158,11 +161,7 @@ def test_a_sweep_is_a_line_for_every_point():
     assert [line.parameters["beta"] for line in lines] == [0.1, 1]
 
 
-def test_tuning_is_fair():
-    table = tiny.tuned_content()
-    table["policies"][0]["tune"] = {"alpha": [1.0]}
-    with pytest.raises(InvalidConfig, match="same number of grid points, got 1 of 'CLUB', 2 of"):
-        parse(table)
+def test_tuning_has_no_seed_of_the_results():
     table = tiny.tuned_content() | {"seeds": [50, 3]}
     with pytest.raises(InvalidConfig, match="must not be seeds of the experiment, got 50 in both"):
         parse(table)
@@ -172,16 +171,49 @@ def test_tuning_has_its_own_seeds_and_length():
     table = tiny.tuned_content() | {"tune": {"seeds": 2}}
     experiment = parse(table)
     assert not set(experiment.tune.seeds) & set(range(10_000)) and experiment.tune.rounds is None
-    table["quick"] = {"rounds": 10, "tune": {"seeds": [9], "rounds": 5}}
+    assert experiment.tune.budget == 48
+    table["quick"] = {"rounds": 10, "tune": {"seeds": [9], "rounds": 5, "budget": 3}}
     assert parse(table) == experiment
     quick = parse(table, quick=True).tune
-    assert (quick.seeds, quick.rounds) == ((9,), 5)
+    assert (quick.seeds, quick.rounds, quick.budget) == ((9,), 5, 3)
     table["quick"] = {"tune": {"rounds": 5}}
     quick = parse(table, quick=True).tune
     assert (quick.seeds, quick.rounds) == (experiment.tune.seeds, 5)
     table["quick"] = {"tune": {"round": 5}}
     with pytest.raises(InvalidConfig, match=r"unknown key 'round' in quick\.tune"):
         parse(table, quick=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "first"),
+    [
+        ({}, False),
+        ({"quick": True}, True),
+        ({"changes": {"rounds": 59}}, True),
+        ({"changes": {"rounds": 60, "seeds": 2}}, False),
+        ({"changes": {"seeds": 1}}, True),
+        ({"changes": {"rounds": 99, "seeds": 5}}, False),
+    ],
+)
+def test_a_run_knows_whether_it_is_a_first_look(changes, first):
+    short = tiny.panel("short") | {"rounds": 30}
+    table = tiny.content(quick={"seeds": 1}, panels=[tiny.panel(), short])
+    experiment = parse(table, **changes)
+    assert experiment.first_look == first
+    assert (experiment.full_rounds, experiment.full_seeds) == (60, 2)
+    assert provenance(experiment, [])["first_look"] == first
+    saved = parse(tomllib.loads(experiment_text(experiment)))
+    assert saved.first_look == first
+    assert not parse(
+        tomllib.loads(experiment_text(saved)), changes={"rounds": 99, "seeds": 5}
+    ).first_look
+
+
+def test_the_longest_panel_counts():
+    short = tiny.experiment(panels=[tiny.panel() | {"rounds": 30}])
+    assert (short.full_rounds, short.longest, short.first_look) == (30, 30, False)
+    with pytest.raises(InvalidConfig, match=r"full\.rounds must be a whole number >= 1, got 0"):
+        tiny.experiment(full={"rounds": 0, "seeds": 1})
 
 
 def test_a_file_that_is_not_toml_is_named(tmp_path: Path):
@@ -221,9 +253,31 @@ def test_shipped_files_are_whole(name: str, quick: bool):
     else:
         assert experiment.rounds >= (100_000 if name in PAPER else 20_000)
         assert len(experiment.seeds) >= 3
-    tuned = [contender for contender in experiment.policies if contender.tune]
-    points = 24 if name in PAPER else 12
-    assert {len(c.points) for c in tuned} == ({points} if name in TUNED else set())
+    assert bool(experiment.tune) == (name in TUNED)
+
+
+BETA = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0)
+REG = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+ALPHA = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, float("inf"))
+
+
+@pytest.mark.parametrize("name", sorted(TUNED))
+def test_every_policy_is_tuned_over_the_same_ranges(name: str):
+    experiment = read_experiment(name)
+    assert experiment.tune.budget == (36 if name in GRIDS else 48)
+    assert experiment.tune.rounds == 50_000
+    assert len(experiment.tune.seeds) == (2 if name in GRIDS else 4)
+    for contender in experiment.policies:
+        lines = dict(contender.tune)
+        if contender.policy == "cascade_lin_ucb":
+            sigma, c = lines.pop("sigma"), lines.pop("c")
+            assert [s**2 for s in sigma] == pytest.approx(REG, rel=1e-3)
+            assert min(c) * max(sigma) <= min(BETA) and max(c) * min(sigma) >= max(BETA) * 0.99
+        elif contender.policy == "cascade_lin_ts" and lines:
+            sigma = lines.pop("sigma")
+            assert sigma[0] <= min(BETA) and sigma[-1] >= max(REG) ** 0.5 and len(sigma) <= 48
+        assert lines.pop("beta", BETA) == BETA and lines.pop("reg", REG) == REG
+        assert lines == ({"alpha": ALPHA} if "alpha" in lines else {})
 
 
 @pytest.mark.parametrize("quick", [False, True])
@@ -248,7 +302,7 @@ def test_every_number_of_a_shipped_file_is_marked(name: str):
 @pytest.mark.parametrize("name", sorted(set(shipped()) - ON_DATA))
 def test_shipped_worlds_and_policies_can_be_built(name: str):
     experiment = read_experiment(name, quick=True, seeds=1)
-    for cell in plan(settled_anyhow(experiment)):
+    for cell in plan(settled(experiment, tuners(experiment), start=True)):
         build(cell)
 
 
@@ -289,8 +343,10 @@ def test_figures_4_and_5_share_their_runs_with_2_and_3():
     prints = {"yelp": "y", "movielens": "m"}
 
     def keys(name):
-        cells = [trial.cell for trial in trials(read_experiment(name), prints)]
-        cells += plan(settled_anyhow(read_experiment(name)), prints)
+        experiment = read_experiment(name)
+        searches = tuners(experiment, prints)
+        cells = [cell for search in searches for cell in search.batch]
+        cells += plan(settled(experiment, searches, start=True), prints)
         return {cell.key: cell for cell in cells}
 
     before = keys("yelp") | keys("movielens")

@@ -213,6 +213,53 @@ def test_a_point_that_fails_is_not_chosen(tmp_path):
     }
 
 
+LINES = {"beta": [0.03, 0.1, 0.3, 1.0], "reg": [0.5, 1.0, 2.0]}
+
+
+def searching():
+    """Two policies whose searches take several steps."""
+    table = tiny.tuned_content()
+    table["tune"]["budget"] = 9
+    table["policies"] = [
+        tiny.policy("c3_ucb", "C3") | {"tune": LINES},
+        tiny.policy("multiple_lin_ucb", "multiple") | {"tune": LINES},
+    ]
+    return tiny.parsed(table)
+
+
+def test_a_search_goes_on_where_it_was_stopped(tmp_path):
+    seen = []
+    whole = run_experiment(searching(), tmp_path / "whole", jobs=1, progress=seen.append)
+    table = pd.read_csv(tmp_path / "whole" / "tuning.csv", keep_default_na=False)
+    assert (table.groupby("policy").size() > 6).all() and (
+        table.groupby("policy").size() <= 9
+    ).all()
+    assert whole.cells == 2 * len(table) + 4 and whole.failures == ()
+    totals = [step.total for step in seen]
+    assert totals[0] == 2 * 2 * 9 + 4 and totals == sorted(totals, reverse=True)
+    assert (seen[-1].done, seen[-1].total, seen[-1].share) == (whole.cells, whole.cells, 1.0)
+    assert [step.share for step in seen] == sorted(step.share for step in seen)
+    cells = sorted((tmp_path / "whole" / "cells").iterdir(), key=lambda f: f.stat().st_mtime_ns)
+    for kept in (5, len(cells) - 8, len(cells) - 2):
+        out = tmp_path / str(kept)
+        (out / "cells").mkdir(parents=True)
+        for file in cells[:kept]:
+            (out / "cells" / file.name).write_bytes(file.read_bytes())
+        assert run_experiment(searching(), out, jobs=2).reused == kept
+        assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_a_tuned_value_may_be_infinite(tmp_path):
+    table = tiny.tuned_content()
+    table["policies"] = [tiny.policy("club_cascade", "CLUB", users="all", beta=1.0)]
+    table["policies"][0]["tune"] = {"alpha": [float("inf")]}
+    run_experiment(tiny.parsed(table), tmp_path / "out", jobs=1)
+    again = read_experiment(tmp_path / "out" / "config.toml")
+    assert again.panels[0].tuned == {"CLUB": {"alpha": float("inf")}}
+    report = run_experiment(again, tmp_path / "again", jobs=1)
+    assert report.cells == 2 and report.failures == ()
+
+
 # -- several experiments --------------------------------------------------------------------------
 
 

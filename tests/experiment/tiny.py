@@ -39,10 +39,13 @@ def content(**changes: Any) -> dict[str, Any]:
 
 
 def tuned_content() -> dict[str, Any]:
-    """Two policies to be tuned, two points each, on two seeds of their own, and one that is not."""
+    """Two policies to be tuned, on two seeds of their own, and one that is not.
+
+    Each has two values, and no budget to go beyond them.
+    """
     club = policy("club_cascade", "CLUB", users="all", beta=1.0)
     return content(
-        tune={"seeds": [50, 51], "rounds": 30},
+        tune={"seeds": [50, 51], "rounds": 30, "budget": 2},
         policies=[
             club | {"tune": {"alpha": [0.1, 0.4]}},
             policy("c3_ucb", "C3") | {"tune": {"beta": [0.1, 1.0]}},

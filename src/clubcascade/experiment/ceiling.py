@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clubcascade.environments.arrivals import shares
 from clubcascade.environments.table import Table
 
 
@@ -24,5 +25,6 @@ def ceiling(env: Any, k: int) -> float:
     attraction = np.asarray(env.attraction)
     best = np.partition(attraction, -k, axis=1)[:, -k:]
     clicked = 1.0 - np.prod(1.0 - best, axis=1)
-    weights = None if isinstance(env.arrivals, str) else np.asarray(env.arrivals, dtype=float)
+    cumulated = shares(env.arrivals, env.n_users)
+    weights = np.diff(cumulated, prepend=0.0) if cumulated.size else None
     return float(np.average(clicked[env.kind], weights=weights))

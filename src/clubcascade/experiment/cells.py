@@ -123,35 +123,40 @@ def plan(experiment: Experiment, data: Mapping[str, str] | None = None) -> list[
     return cells
 
 
-class Trial(NamedTuple):
-    """One run for tuning: which policy of which panel, with which values."""
-
-    panel: str
-    label: str
-    point: dict[str, Any]
-    cell: Cell
-
-
-def trials(experiment: Experiment, data: Mapping[str, str] | None = None) -> list[Trial]:
-    """List the runs for tuning: by panel, then policy, then point of its grid, then seed.
+def trials(
+    experiment: Experiment,
+    panel: Panel,
+    contender: Contender,
+    data: Mapping[str, str] | None,
+    point: Mapping[str, Any],
+) -> list[Cell]:
+    """List the runs of one point for tuning, by seed.
 
     Parameters
     ----------
-    experiment, data
+    experiment
+        What is to be run.
+    panel, contender
+        Which policy is tuned, and where.
+    data
         As for :func:`plan`.
+    point
+        The values to try.
     """
-    found = []
-    for panel in experiment.panels:
-        make = _maker(experiment, panel, data)
-        for contender in experiment.policies_of(panel):
-            if contender.label in panel.tuned or experiment.tune is None:
-                continue
-            for point in contender.points:
-                text = ", ".join(f"{name}={value}" for name, value in point.items())
-                for seed in experiment.tune.seeds:
-                    cell = make(contender.at(point), seed, experiment.tune.rounds, text)
-                    found.append(Trial(panel.title, contender.label, point, cell))
-    return found
+    if experiment.tune is None:
+        return []
+    make = _maker(experiment, panel, data)
+    text, at = values_text(point), contender.at(point)
+    return [make(at, seed, experiment.tune.rounds, text) for seed in experiment.tune.seeds]
+
+
+def values_text(point: Mapping[str, Any]) -> str:
+    """Say the values of a point.
+
+    >>> values_text({"alpha": 0.5, "reg": 1})
+    'alpha=0.5, reg=1'
+    """
+    return ", ".join(f"{name}={value}" for name, value in point.items())
 
 
 def _maker(

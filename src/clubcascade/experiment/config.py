@@ -87,7 +87,7 @@ def parse(
         content,
         "",
         required=["title", "rounds", "k", "seeds", "panels", "policies"],
-        optional=["figure", "points", "measure", "tune", "quick"],
+        optional=["figure", "points", "measure", "tune", "quick", "full"],
     )
     changed = _quick(top, wanted=quick)
     changed |= _length(Table(changes or {}, "", required=(), optional=["rounds", "seeds"]))
@@ -114,6 +114,7 @@ def parse(
         policies=tuple(policies),
         measure=top.choice("measure", SHOWN) if "measure" in top else SHOWN[0],
         tune=tune,
+        **_full(top),
     )
 
 
@@ -137,6 +138,16 @@ def _quick(top: Table, *, wanted: bool) -> dict[str, Any]:
     quick = Table(top.content["quick"], "quick", required=(), optional=["rounds", "seeds", "tune"])
     changes = _length(quick)
     return changes if wanted else {}
+
+
+def _full(top: Table) -> dict[str, int]:
+    """Return what the file asks for; of a saved first look, what its own file asked for."""
+    if "full" in top:
+        full = Table(top.content["full"], "full", required=["rounds", "seeds"])
+        return {"full_rounds": full.whole("rounds"), "full_seeds": full.whole("seeds")}
+    own = [entry["rounds"] for _, entry in top.tables("panels") if "rounds" in entry]
+    common = [top.whole("rounds")] if len(own) < len(top.tables("panels")) else []
+    return {"full_rounds": max(own + common), "full_seeds": len(top.seeds("seeds"))}
 
 
 def _length(table: Table) -> dict[str, Any]:

@@ -59,7 +59,11 @@ def provenance(experiment: Experiment, cells: Iterable[dict[str, Any]]) -> dict[
     return {
         "results_format": RESULTS_FORMAT,
         **origin(),
+        "first_look": experiment.first_look,
+        "rounds": experiment.longest,
+        "full_rounds": experiment.full_rounds,
         "seeds": list(experiment.seeds),
+        "full_seeds": experiment.full_seeds,
         "tuning_seeds": list(experiment.tune.seeds) if experiment.tune else [],
         "data": {
             name: {"name": data.name, "fingerprint": data.fingerprint, **data.source}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from clubcascade import validation
 from clubcascade.experiment.cell_files import run_packed, written
-from clubcascade.experiment.cells import Cell, plan, trials
+from clubcascade.experiment.cells import Cell, plan
 from clubcascade.experiment.data import data_sets
 from clubcascade.experiment.engines import Engine, check_engine, open_engine
 from clubcascade.experiment.library import Library
@@ -20,13 +20,7 @@ from clubcascade.experiment.results import write_results
 from clubcascade.experiment.running import warm_up
 from clubcascade.experiment.spec import Experiment
 from clubcascade.experiment.tally import COMPILING, RUNNING, TUNING, Progress, Tally
-from clubcascade.experiment.tuning import (
-    Choice,
-    choose,
-    settled,
-    settled_anyhow,
-    write_choices,
-)
+from clubcascade.experiment.tuners import settled, tuners, write_choices
 
 FAILURES = "failures.txt"
 
@@ -162,33 +156,42 @@ class _Task:
         self.library = Library(folder, beside)
         self.data = data_sets(experiment)
         self.prints = {name: data.fingerprint for name, data in self.data.items()}
-        self.trials = trials(experiment, self.prints)
+        self.tuners = tuners(experiment, self.prints)
         self.failures: dict[str, Failure] = {}
         self.ran = 0
-        tried = self._missing([trial.cell for trial in self.trials])
-        sure = settled_anyhow(experiment) if tried else settled(experiment, self._choices())
-        cells = plan(sure, self.prints)
+        self.warm: set[str] = set()
+        for tuner in self.tuners:
+            while tuner.batch and not self._missing(tuner.batch):
+                tuner.feed(self.library.find)
+        open_ones = [tuner for tuner in self.tuners if tuner.batch]
+        tried = [cell for tuner in open_ones for cell in self._missing(tuner.batch) + tuner.later]
+        cells = plan(settled(experiment, self.tuners, start=bool(tried)), self.prints)
         self.promised = {TUNING: tried, RUNNING: cells if tried else self._missing(cells)}
         """The runs that are to come, as far as that can be known before tuning."""
 
     def run(self, workers: Callable[[], Engine], tally: Tally) -> RunReport:
         """Run what is missing and write the result folder."""
-        tried = [trial.cell for trial in self.trials]
-        self._run(tried, TUNING, workers, tally)
-        choices = self._choices()
-        experiment = settled(self.experiment, choices)
+        self._tune(workers, tally)
+        experiment = settled(self.experiment, self.tuners)
         cells = plan(experiment, self.prints)
         self._run(cells, RUNNING, workers, tally)
         found = [(cell, known) for cell in cells if (known := self.library.find(cell))]
         failures = tuple(self.failures.values())
         files = write_results(experiment, found, self.folder)
-        files += write_choices(choices, self.folder)
+        files += write_choices(self.tuners, self.folder)
         files += _write_failures(failures, self.folder)
-        total = len(tried) + len(cells)
+        total = sum(len(tuner.tried) for tuner in self.tuners) + len(cells)
         return RunReport(self.folder, tuple(files), total, total - self.ran, failures)
 
-    def _choices(self) -> list[Choice]:
-        return choose(self.trials, self.experiment.measure, self.library.find)
+    def _tune(self, workers: Callable[[], Engine], tally: Tally) -> None:
+        """Take the steps of all searches side by side, until the last has ended."""
+        while left := [tuner for tuner in self.tuners if tuner.batch]:
+            cells = [cell for tuner in left for cell in tuner.batch]
+            later = [cell for tuner in left for cell in tuner.later]
+            self._run(cells, TUNING, workers, tally, later)
+            for tuner in left:
+                tuner.feed(self.library.find)
+        tally.revise(self.promised[TUNING], ())
 
     def _missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return the cells that have to be run, each once, those of one seed together."""
@@ -196,14 +199,23 @@ class _Task:
         return sorted(missing.values(), key=lambda cell: cell.seed)
 
     def _run(
-        self, cells: Sequence[Cell], what: str, workers: Callable[[], Engine], tally: Tally
+        self,
+        cells: Sequence[Cell],
+        what: str,
+        workers: Callable[[], Engine],
+        tally: Tally,
+        later: Sequence[Cell] = (),
     ) -> None:
         missing = self._missing(cells)
-        tally.revise(self.promised[what], missing)
+        tally.revise(self.promised[what], [*missing, *later])
+        self.promised[what] = list(later)
         if not missing:
             return
-        tally.say(f"{self.folder.name}: {COMPILING}")
-        workers().first(warm_up, missing)
+        if what not in self.warm:
+            self.warm.add(what)
+            tally.say(f"{self.folder.name}: {COMPILING}")
+            listed = [cell for tuner in self.tuners for cell in tuner.listed]
+            workers().first(warm_up, listed if what == TUNING else missing)
         tally.say(f"{self.folder.name}: {what}")
         by_key = {cell.key: cell for cell in missing}
         tasks = [(cell, key) for key, cell in by_key.items()]

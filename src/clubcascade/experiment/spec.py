@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any
 
 from clubcascade.experiment.parameters import Parameters
@@ -15,6 +14,9 @@ the best lists would have had; share of rounds with a click; how well the cluste
 true ones; how many clusters there are."""
 
 Grid = Mapping[str, tuple[Any, ...]]
+
+BUDGET = 48
+"""How many points a tuned policy may try in a panel where the file does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Contender:
     policy, parameters
         Name and parameters of the policy.
     tune
-        Values to try for some of the parameters; empty: nothing is tuned.
+        A line of values to try for some of the parameters; empty: nothing is tuned.
     """
 
     label: str
@@ -67,21 +69,8 @@ class Contender:
     parameters: Parameters
     tune: Grid = field(default_factory=dict)
 
-    @property
-    def points(self) -> list[Parameters]:
-        """The points of the grid, in its order.
-
-        >>> Contender("x", "c3_ucb", {}, {"beta": (0.1, 1.0), "reg": (4.0,)}).points
-        [{'beta': 0.1, 'reg': 4.0}, {'beta': 1.0, 'reg': 4.0}]
-        """
-        if not self.tune:
-            return []
-        return [
-            dict(zip(self.tune, values, strict=True)) for values in product(*self.tune.values())
-        ]
-
     def at(self, point: Mapping[str, Any]) -> Contender:
-        """Return this policy with the parameters of a point of its grid, and nothing to tune."""
+        """Return this policy with the values of a point, and nothing to tune."""
         return Contender(self.label, self.policy, {**self.parameters, **point})
 
 
@@ -95,10 +84,13 @@ class Tune:
         Seeds of the tuning runs, none of them a seed of the experiment.
     rounds
         Longest tuning run; None: as long as the runs themselves.
+    budget
+        How many points a policy may try in a panel.
     """
 
     seeds: tuple[int, ...]
     rounds: int | None = None
+    budget: int = BUDGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +117,9 @@ class Experiment:
         What the panels show, one of :data:`SHOWN`.
     tune
         How tuned parameters are chosen; None where nothing is tuned.
+    full_rounds, full_seeds
+        The rounds of the longest panel and the number of seeds that the experiment file asks for,
+        whatever ``--quick``, ``--rounds`` or ``--seeds`` made of them; None: as many as here.
     """
 
     title: str
@@ -137,6 +132,18 @@ class Experiment:
     policies: tuple[Contender, ...]
     measure: str = "regret"
     tune: Tune | None = None
+    full_rounds: int | None = None
+    full_seeds: int | None = None
+
+    @property
+    def longest(self) -> int:
+        """Rounds of the longest runs."""
+        return max(self.rounds_of(panel) for panel in self.panels)
+
+    @property
+    def first_look(self) -> bool:
+        """Whether this is less than the experiment file asks for: fewer rounds or seeds."""
+        return self.longest < (self.full_rounds or 0) or len(self.seeds) < (self.full_seeds or 0)
 
     @property
     def every(self) -> int:

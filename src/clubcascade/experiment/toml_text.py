@@ -22,6 +22,8 @@ def experiment_text(experiment: Experiment) -> str:
         "seeds": list(experiment.seeds),
         "measure": experiment.measure,
     }
+    if experiment.first_look:
+        top["full"] = {"rounds": experiment.full_rounds, "seeds": experiment.full_seeds}
     parts = [_lines(top)]
     if experiment.tune is not None:
         parts.append(f"[tune]\n{_lines(_stated(asdict(experiment.tune)))}")

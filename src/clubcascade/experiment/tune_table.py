@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from clubcascade.errors import InvalidConfig
@@ -11,6 +12,8 @@ from clubcascade.experiment.table import Table
 
 TUNING_SEED = 1_000_000
 """The first seed of tuning where the file says how many: far from those of the runs."""
+
+OPTIONAL = ("rounds", "budget")
 
 
 def read_tune(top: Table, changed: Any) -> Tune | None:
@@ -25,27 +28,19 @@ def read_tune(top: Table, changed: Any) -> Tune | None:
     """
     if "tune" not in top:
         return None
-    table = Table(top.content["tune"], "tune", required=["seeds"], optional=["rounds"])
-    tune = Tune(_seeds(table), _rounds(table))
+    tune = _read(Table(top.content["tune"], "tune", required=["seeds"], optional=OPTIONAL))
     if changed is None:
         return tune
-    table = Table(changed, "quick.tune", required=(), optional=["seeds", "rounds"])
-    seeds = _seeds(table) if "seeds" in table else tune.seeds
-    return Tune(seeds, _rounds(table) if "rounds" in table else tune.rounds)
+    return _read(Table(changed, "quick.tune", required=(), optional=["seeds", *OPTIONAL]), tune)
 
 
 def check_tuning(policies: Sequence[Contender], tune: Tune | None, seeds: Sequence[int]) -> None:
-    """See to it that tuning is fair: one budget for all, and no seed of the results."""
-    budgets = {c.label: len(c.points) for c in policies if c.tune}
-    if bool(budgets) != (tune is not None):
-        alone = f"{next(iter(budgets))!r} without a [tune] table" if budgets else "the table alone"
+    """See to it that tuning has something to tune, and no seed of the results."""
+    tuned = [c.label for c in policies if c.tune]
+    if bool(tuned) != (tune is not None):
+        alone = f"{tuned[0]!r} without a [tune] table" if tuned else "the table alone"
         raise InvalidConfig(
-            f"a [tune] table and policies with a 'tune' grid must come together, got {alone}"
-        )
-    if len(set(budgets.values())) > 1:
-        raise InvalidConfig(
-            "every tuned policy must have the same number of grid points, got "
-            + ", ".join(f"{size} of {label!r}" for label, size in budgets.items())
+            f"a [tune] table and policies with 'tune' lines must come together, got {alone}"
         )
     shared = sorted(set(tune.seeds if tune else ()) & set(seeds))
     if shared:
@@ -54,11 +49,15 @@ def check_tuning(policies: Sequence[Contender], tune: Tune | None, seeds: Sequen
         )
 
 
+def _read(table: Table, otherwise: Tune | None = None) -> Tune:
+    """Read a table; what it does not say is as in the other one."""
+    given: dict[str, Any] = {key: table.whole(key) for key in OPTIONAL if key in table}
+    if "seeds" in table:
+        given["seeds"] = _seeds(table)
+    return Tune(**given) if otherwise is None else replace(otherwise, **given)
+
+
 def _seeds(table: Table) -> tuple[int, ...]:
     seeds = table.seeds("seeds")
     counted = not isinstance(table.content["seeds"], list)
     return tuple(TUNING_SEED + seed for seed in seeds) if counted else seeds
-
-
-def _rounds(table: Table) -> int | None:
-    return table.whole("rounds") if "rounds" in table else None

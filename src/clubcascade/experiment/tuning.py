@@ -1,127 +1,177 @@
-"""Tuning: per panel and policy, the point of the grid that does best on seeds of its own.
+"""Tuning: cyclic coordinate search over lines of values, with one budget for every policy.
 
-Every tuned policy tries the same number of points on the same seeds. Best is the lowest mean regret
-after the last round where the panels show what regret tells, else the most clicks; the first of
-equals wins. The seeds of the results are never looked at.
+The search starts at the middle value of each line. It tries all values of one line while the
+others are held, moves to the best, and goes on with the next line, until a sweep over all lines
+changes nothing or the budget is spent. Where the best is an end of its line, the line is extended.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
-import pandas as pd
+Point = dict[str, Any]
+"""A value for every parameter that is tuned."""
 
-from clubcascade.experiment.cell_files import Stored, written
-from clubcascade.experiment.cells import Cell, Trial
-from clubcascade.experiment.spec import Experiment
-
-TUNING = "tuning.csv"
-
-Found = Callable[[Cell], Stored | None]
+EXTENSIONS = 3
+"""How often an end of a line is extended."""
+NEW_VALUES = 2
+"""How many values an extension adds."""
 
 
-class Choice(NamedTuple):
-    """How one point of a grid did, on the seeds of tuning."""
+@dataclass
+class Line:
+    """The values of one parameter: those of the file, in their order, then those of extensions."""
 
-    panel: str
-    label: str
-    point: dict[str, Any]
-    by: str
-    mean: float
-    seeds: int
-    chosen: bool
+    values: list[Any]
+    extensions: dict[str, int] = field(default_factory=lambda: {"low": 0, "high": 0})
+    bounds: set[str] = field(default_factory=set)
+    """The ends beyond which the parameter has no values."""
+
+    @property
+    def middle(self) -> Any:
+        """The value to start from; the lower one of two."""
+        return self.values[(len(self.values) - 1) // 2]
+
+    def end(self, value: Any, tried: Sequence[Any]) -> str:
+        """Say at which end of the tried values a value is, "low" or "high"; "" at neither.
+
+        Infinity, zero and a bound of the parameter are no ends: there is nothing beyond them.
+        """
+        numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in tried)
+        if not numbers or len(set(tried)) < 2 or value == 0 or math.isinf(value):
+            return ""
+        side = {min(tried): "low", max(tried): "high"}.get(value, "")
+        return "" if side in self.bounds else side
+
+    def extend(self, value: Any, possible: Callable[[Any], bool]) -> bool:
+        """Add values beyond a value that is an end, by the last ratio; say whether there are any.
+
+        >>> line = Line([0.1, 1.0, 4.0])
+        >>> line.extend(4.0, lambda value: True), line.values
+        (True, [0.1, 1.0, 4.0, 16.0, 64.0])
+        """
+        side = self.end(value, self.values)
+        if not side or self.extensions[side] == EXTENSIONS:
+            return False
+        ordered = sorted(set(self.values), reverse=side == "low")
+        last, ratio = ordered[-1], ordered[-1] / ordered[-2] if ordered[-2] else 0.0
+        if ratio <= 0:
+            return False
+        steps = [float(f"{last * ratio**n:.4g}") for n in range(1, NEW_VALUES + 1)]
+        if all(isinstance(v, int) for v in self.values):
+            steps = [round(step) for step in steps if round(step) not in (0, last)]
+        new = [step for step in dict.fromkeys(steps) if possible(step)]
+        if len(new) < NEW_VALUES:
+            self.bounds.add(side)
+        self.extensions[side] += 1
+        self.values += new
+        return bool(new)
 
 
-def choose(trials: Iterable[Trial], measure: str, found: Found) -> list[Choice]:
-    """Say of every point how it did, and which of them is chosen.
+class Search:
+    """The search for the best point of one policy in one panel.
 
     Parameters
     ----------
-    trials
-        The runs for tuning.
-    measure
-        What the panels show.
-    found
-        Gives what is stored of a run; None if it failed. A point with a failed run is not chosen.
+    tune
+        The line of values of each parameter, in the order in which they are searched.
+    budget
+        How many distinct points may be tried.
+    possible
+        Says whether a parameter (by name) can have a value.
+
+    Examples
+    --------
+    >>> search = Search({"beta": (0.1, 1.0, 10.0)}, budget=48)
+    >>> steps = search.steps()
+    >>> next(steps)
+    [{'beta': 0.1}, {'beta': 1.0}, {'beta': 10.0}]
+    >>> steps.send([5.0, 3.0, 4.0])
+    Traceback (most recent call last):
+        ...
+    StopIteration
+    >>> search.best, search.edge, search.spent
+    ({'beta': 1.0}, '', False)
     """
-    grids: dict[tuple[str, str], list[tuple[dict[str, Any], list[Stored | None]]]] = {}
-    for trial in trials:
-        grid = grids.setdefault((trial.panel, trial.label), [])
-        if not grid or grid[-1][0] != trial.point:
-            grid.append((trial.point, []))
-        grid[-1][1].append(found(trial.cell))
-    choices = []
-    for (panel, label), grid in grids.items():
-        by = _compared_by(measure, [run for _, runs in grid for run in runs])
-        means = [_mean(runs, by) for _, runs in grid]
-        order = [mean if by == "regret" else -mean for mean in means]
-        best = int(np.nanargmin(order)) if not np.isnan(order).all() else None
-        choices += [
-            Choice(panel, label, point, by, mean, len(runs), i == best)
-            for i, ((point, runs), mean) in enumerate(zip(grid, means, strict=True))
-        ]
-    return choices
 
+    def __init__(
+        self,
+        tune: Mapping[str, Sequence[Any]],
+        budget: int,
+        possible: Callable[[str, Any], bool] = lambda name, value: True,
+    ) -> None:
+        self._lines = {name: Line(list(values)) for name, values in tune.items()}
+        self._budget, self._possible = budget, possible
+        self._scores: dict[str, float] = {}
+        self.tried: list[Point] = []
+        """The points in the order in which they were tried."""
+        self.best: Point = {name: line.middle for name, line in self._lines.items()}
+        """The best point so far; at first the one to start from."""
+        self.spent = False
+        """Whether the search would have gone on, had the budget been larger."""
 
-def settled(experiment: Experiment, choices: Iterable[Choice]) -> Experiment:
-    """Return the experiment with the chosen values written into its panels."""
-    taken: dict[str, dict[str, Any]] = {}
-    for choice in choices:
-        if choice.chosen:
-            taken.setdefault(choice.panel, {})[choice.label] = choice.point
-    panels = [
-        replace(panel, tuned={**panel.tuned, **taken.get(panel.title, {})})
-        for panel in experiment.panels
-    ]
-    return replace(experiment, panels=tuple(panels))
+    def steps(self) -> Generator[list[Point], Sequence[float], None]:
+        """Yield points to try; each step is sent their scores, low is good, NaN is a failure."""
+        before: Point = {}
+        while self.best != before and not self.spent:
+            before = self.best
+            for name in self._lines:
+                if not self.spent:
+                    yield from self._along(name)
 
+    @property
+    def most(self) -> int:
+        """How many points are tried at most, as far as that can be known by now."""
+        return min(self._budget, math.prod(len(line.values) for line in self._lines.values()))
 
-def settled_anyhow(experiment: Experiment) -> Experiment:
-    """Return the experiment with the first point of every grid: as many runs, before tuning."""
-    panels = []
-    for panel in experiment.panels:
-        policies = [c for c in experiment.policies_of(panel) if c.label not in panel.tuned]
-        firsts = {c.label: c.points[0] for c in policies if c.tune}
-        panels.append(replace(panel, tuned={**panel.tuned, **firsts}))
-    return replace(experiment, panels=tuple(panels))
+    @property
+    def cross(self) -> list[Point]:
+        """The best point with each value of each line in its turn."""
+        lines = self._lines.items()
+        return [{**self.best, name: value} for name, line in lines for value in line.values]
 
+    @property
+    def found(self) -> bool:
+        """Whether the best point has a score: not where everything failed."""
+        return not math.isnan(self._score(self.best))
 
-def write_choices(choices: Iterable[Choice], folder: Path) -> list[Path]:
-    """Write a table of all points that were tried; nothing where nothing was."""
-    rows = [_row(choice) for choice in choices]
-    if not rows:
-        return []
-    text = io.StringIO()
-    pd.DataFrame(rows).to_csv(text, index=False, lineterminator="\n")
-    with written(folder / TUNING) as file:
-        file.write(text.getvalue().encode())
-    return [folder / TUNING]
+    @property
+    def edge(self) -> str:
+        """The parameters whose best value is an end of what was tried, such as "reg low"."""
+        ends = []
+        for name, line in self._lines.items():
+            tried = [point[name] for point in self.tried]
+            if side := line.end(self.best[name], tried):
+                ends.append(f"{name} {side}")
+        return ", ".join(ends)
 
+    def _along(self, name: str) -> Generator[list[Point], Sequence[float], None]:
+        """Try all values of a line, extend it where its best is an end, and move to the best."""
+        line = self._lines[name]
+        while True:
+            points = [{**self.best, name: value} for value in line.values]
+            new = self._affordable([p for p in points if repr(p) not in self._scores], points)
+            if new:
+                scores = yield new
+                self._scores.update(zip(map(repr, new), scores, strict=True))
+                self.tried += new
+            good = [point for point in points if not math.isnan(self._score(point))]
+            self.best = min(good, key=self._score, default=self.best)
+            value = self.best[name]
+            if self.spent or not line.extend(value, lambda new: self._possible(name, new)):
+                return
 
-def _row(choice: Choice) -> Mapping[str, Any]:
-    point = ", ".join(f"{name}={value}" for name, value in choice.point.items())
-    return {
-        "panel": choice.panel,
-        "policy": choice.label,
-        "values": point,
-        "by": choice.by,
-        "mean": choice.mean,
-        "seeds": choice.seeds,
-        "chosen": choice.chosen,
-    }
+    def _affordable(self, new: list[Point], points: list[Point]) -> list[Point]:
+        """Return as many points as the budget has left, those next to the best one first."""
+        left = self._budget - len(self._scores)
+        if len(new) <= left:
+            return new
+        self.spent = True
+        here = points.index(self.best)
+        return sorted(new, key=lambda point: abs(points.index(point) - here))[:left]
 
-
-def _compared_by(measure: str, runs: list[Stored | None]) -> str:
-    known = all(run is None or not np.isnan(run.curves["regret"][-1]) for run in runs)
-    return "regret" if known and measure not in ("reward", "missed", "ctr") else "reward"
-
-
-def _mean(runs: list[Stored | None], by: str) -> float:
-    if any(run is None for run in runs):
-        return float("nan")
-    return float(np.mean([run.curves[by][-1] for run in runs if run is not None]))
+    def _score(self, point: Point) -> float:
+        return self._scores.get(repr(point), math.nan)

@@ -1,0 +1,212 @@
+"""Tuning per panel and policy: the runs that a search asks for, and what it chose.
+
+Every policy has the same budget and the same seeds. Best is the lowest mean regret after the last
+round where the panels show what regret tells, else the most clicks. The seeds of the results are
+never looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from clubcascade.errors import InvalidConfig
+from clubcascade.experiment.cell_files import Stored, written
+from clubcascade.experiment.cells import Cell, trials, values_text
+from clubcascade.experiment.running import build
+from clubcascade.experiment.spec import Experiment
+from clubcascade.experiment.tuning import Point, Search
+
+TUNING = "tuning.csv"
+
+Found = Callable[[Cell], Stored | None]
+
+
+class Choice(NamedTuple):
+    """How one point did on the seeds of tuning, and of the chosen one how the search ended."""
+
+    panel: str
+    label: str
+    point: Point
+    by: str
+    mean: float
+    seeds: int
+    chosen: bool
+    edge: str = ""
+    """The parameters whose chosen value is an end of what was tried, such as "reg low"."""
+    stopped: str = ""
+    """"budget" where the search would have gone on, had the budget been larger."""
+
+
+class Tuner:
+    """The tuning of one policy in one panel.
+
+    Parameters
+    ----------
+    panel, label
+        Which policy is tuned, and where.
+    search
+        The search for its best point.
+    cells_of
+        Gives the runs of a point.
+    measure
+        What the panels show.
+    """
+
+    def __init__(
+        self,
+        panel: str,
+        label: str,
+        search: Search,
+        cells_of: Callable[[Point], list[Cell]],
+        measure: str,
+    ) -> None:
+        self.panel, self.label = panel, label
+        self.start = search.best
+        self._search, self._cells_of, self._measure = search, cells_of, measure
+        self._by, self._means = "", list[float]()
+        self._steps = search.steps()
+        self._batch = next(self._steps)
+
+    @property
+    def batch(self) -> list[Cell]:
+        """The runs that the next step needs; nothing where the search has ended."""
+        return [cell for point in self._batch for cell in self._cells_of(point)]
+
+    @property
+    def tried(self) -> list[Cell]:
+        """All runs of the steps so far."""
+        return [cell for point in self._search.tried for cell in self._cells_of(point)]
+
+    @property
+    def later(self) -> list[Cell]:
+        """As many runs as may follow the next step."""
+        left = self._search.most - len(self._search.tried) - len(self._batch)
+        return self._cells_of(self.start) * max(0, left) if self._batch else []
+
+    @property
+    def listed(self) -> list[Cell]:
+        """One run with every value that is listed, to see that it can be built."""
+        return [self._cells_of(point)[0] for point in self._search.cross]
+
+    @property
+    def chosen(self) -> Point | None:
+        """The best point; None where every run failed."""
+        return self._search.best if self._search.found else None
+
+    def possible(self, name: str, value: Any) -> bool:
+        """Say whether a parameter can have a value that is not listed."""
+        try:
+            build(self._cells_of({**self.start, name: value})[0])
+        except InvalidConfig:
+            return False
+        return True
+
+    def feed(self, found: Found) -> None:
+        """Take the next step with what is stored of its runs; of a run that failed, nothing is."""
+        runs = [[found(cell) for cell in self._cells_of(point)] for point in self._batch]
+        self._by = self._by or _compared_by(self._measure, [run for each in runs for run in each])
+        means = [_mean(each, self._by) for each in runs]
+        self._means += means
+        sign = 1 if self._by == "regret" else -1
+        try:
+            self._batch = self._steps.send([sign * mean for mean in means])
+        except StopIteration:
+            self._batch = []
+
+    def choices(self) -> list[Choice]:
+        """Say of every point how it did, and which of them is chosen."""
+        search, rows = self._search, []
+        for point, mean in zip(search.tried, self._means, strict=True):
+            row = Choice(
+                self.panel, self.label, point, self._by, mean, len(self._cells_of(point)), False
+            )
+            if point == self.chosen:
+                stopped = "budget" if search.spent else ""
+                row = row._replace(chosen=True, edge=search.edge, stopped=stopped)
+            rows.append(row)
+        return rows
+
+
+def tuners(experiment: Experiment, data: Mapping[str, str] | None = None) -> list[Tuner]:
+    """Return what is to be tuned: by panel, then policy.
+
+    Parameters
+    ----------
+    experiment, data
+        As for :func:`~clubcascade.experiment.cells.plan`.
+    """
+    if experiment.tune is None:
+        return []
+    found: dict[tuple[str, str], Tuner] = {}
+    firsts: dict[str, Tuner] = {}
+
+    @cache  # the bounds of a parameter are the same in all panels
+    def possible(label: str, name: str, value: Any) -> bool:
+        return firsts[label].possible(name, value)
+
+    for panel in experiment.panels:
+        for contender in experiment.policies_of(panel):
+            if not contender.tune or contender.label in panel.tuned:
+                continue
+            search = Search(
+                contender.tune, experiment.tune.budget, partial(possible, contender.label)
+            )
+            cells_of = partial(trials, experiment, panel, contender, data)
+            tuner = Tuner(panel.title, contender.label, search, cells_of, experiment.measure)
+            firsts.setdefault(contender.label, tuner)
+            found[panel.title, contender.label] = tuner
+    return list(found.values())
+
+
+def settled(experiment: Experiment, tuners: Iterable[Tuner], *, start: bool = False) -> Experiment:
+    """Return the experiment with the chosen values written into its panels.
+
+    Parameters
+    ----------
+    experiment
+        What is to be run.
+    tuners
+        Its searches.
+    start
+        Take where they started instead: as many runs, before tuning.
+    """
+    taken: dict[str, dict[str, Point]] = {}
+    for tuner in tuners:
+        point = tuner.start if start else tuner.chosen
+        if point is not None:
+            taken.setdefault(tuner.panel, {})[tuner.label] = point
+    panels = [
+        replace(panel, tuned={**panel.tuned, **taken.get(panel.title, {})})
+        for panel in experiment.panels
+    ]
+    return replace(experiment, panels=tuple(panels))
+
+
+def write_choices(tuners: Iterable[Tuner], folder: Path) -> list[Path]:
+    """Write a table of all points that were tried; nothing where nothing was."""
+    rows = [choice for tuner in tuners for choice in tuner.choices()]
+    if not rows:
+        return []
+    table = pd.DataFrame(rows).rename(columns={"label": "policy", "point": "values"})
+    table["values"] = [values_text(choice.point) for choice in rows]
+    with written(folder / TUNING) as file:
+        file.write(table.to_csv(index=False, lineterminator="\n").encode())
+    return [folder / TUNING]
+
+
+def _compared_by(measure: str, runs: list[Stored | None]) -> str:
+    known = all(run is None or not np.isnan(run.curves["regret"][-1]) for run in runs)
+    return "regret" if known and measure not in ("reward", "missed", "ctr") else "reward"
+
+
+def _mean(runs: list[Stored | None], by: str) -> float:
+    if any(run is None for run in runs):
+        return float("nan")
+    return float(np.mean([run.curves[by][-1] for run in runs if run is not None]))
