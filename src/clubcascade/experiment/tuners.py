@@ -21,9 +21,7 @@ from clubcascade.experiment.cell_files import Stored, written
 from clubcascade.experiment.cells import Cell, trials, values_text
 from clubcascade.experiment.running import build
 from clubcascade.experiment.spec import Experiment
-from clubcascade.experiment.tuning import Point, Search
-
-TUNING = "tuning.csv"
+from clubcascade.experiment.tuning import TUNING, Point, Search
 
 Found = Callable[[Cell], Stored | None]
 

@@ -12,6 +12,9 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+TUNING = "tuning.csv"
+"""The table of all points that were tried, in a result folder."""
+
 Point = dict[str, Any]
 """A value for every parameter that is tuned."""
 
