@@ -188,3 +188,16 @@ def write_tuning(place: Path) -> None:
     ]
     place.mkdir(parents=True, exist_ok=True)
     (place / "tuning.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def sweep() -> Experiment:
+    """CLUB-cascade over three alphas and three betas, its limits, and a policy beside them."""
+    betas = {"beta": [0.1, 0.3, 1.0]}
+    swept = [
+        tiny.policy("club_cascade", "CLUB", users="all")
+        | {"sweep": {"alpha": [0.5, 1.0, 2.0]} | betas},
+        tiny.policy("c3_ucb", "C3") | {"sweep": betas},
+        tiny.policy("multiple_lin_ucb", "Multiple") | {"sweep": betas},
+        tiny.policy("cohort_cascade", "cohort"),
+    ]
+    return tiny.experiment(policies=swept, rounds=100)

@@ -154,6 +154,17 @@ def test_panels_keep_their_room_however_many_lines_there_are(many):
         assert all(np.diff(values) > 0.1 * drawn.dpi)
 
 
+@pytest.mark.parametrize("end", [0.03, 0.9, 1.12, 1.3, 2.6, 7.0, 130.0, 2601.0, 9e5, 7.3e6])
+def test_no_two_ticks_have_the_same_label(end):
+    results = made.results()
+    rows = results.curves.assign(regret=results.curves["round"] * end / 3)
+    (axes, _) = figure(Results(results.experiment, rows)).axes
+    axes.figure.draw_without_rendering()
+    for ticks in (axes.get_yticklabels(), axes.get_xticklabels()):
+        written = [label.get_text() for label in ticks]
+        assert len(set(written)) == len(written) > 2, written
+
+
 def test_long_titles_and_long_runs_are_readable():
     results = made.results(panels=[tiny.panel("a title of many words " * 5)])
     rounds = results.curves["round"] * 1_000_000

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clubcascade.errors import InvalidArgument
-from clubcascade.report.overview import save_overview
+from clubcascade.report.overview import overview, save_overview
 from tests.report import made
 
 LABELS = ("CLUB", "C3", "LinUCB")
@@ -33,6 +33,21 @@ def test_the_largest_panel_of_every_main_experiment(place):
     assert "near" not in text and "small" not in text
     first = path.read_bytes()
     assert save_overview(place, path).read_bytes() == first
+
+
+def test_six_lines_at_most_with_the_oracle(tmp_path):
+    made.LABELS["alpha 2"] = made.LABELS["CLUB"]
+    try:
+        plan = made.experiment([made.world("(a)")], list(made.LABELS))
+    finally:
+        del made.LABELS["alpha 2"]
+    finals = {("(a)", c.label): 0.5 for c in plan.policies}
+    run = made.run(tmp_path / "synthetic", plan, made.rates(finals))
+    drawn = overview([run])
+    assert len(drawn.axes[0].lines) == 6
+    (legend,) = drawn.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["CLUB", "C3", "per user", "cohort", "told", "oracle"]
 
 
 def test_one_experiment_shows_its_panels(place):

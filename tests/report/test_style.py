@@ -20,7 +20,7 @@ def test_no_two_lines_look_alike():
 def test_known_policies_look_the_same_in_every_figure():
     all_of_them = places(made.experiment([made.world("a")], list(made.LABELS)))
     assert all_of_them.pop("random") == 20
-    assert (all_of_them.pop("told"), all_of_them.pop("cohort")) == (5, 13)
+    assert (all_of_them.pop("told"), all_of_them.pop("cohort")) == (6, 5)
     assert all_of_them == {"CLUB": 0, "complete": 1, "C3": 2, "LinUCB": 3, "per user": 4}
     few = places(made.experiment([made.world("a")], ["per user", "CLUB"]))
     assert few == {"per user": 4, "CLUB": 0}
@@ -31,6 +31,17 @@ def test_places_are_distinct():
     given = places(tiny.experiment(policies=[*sweep, tiny.policy()]))
     assert len(set(given.values())) == 21
     assert (given["alpha=0"], given["C3-UCB"]) == (0, 2)
+
+
+def test_nobody_shares_the_colour_of_cohort_cascade():
+    others = [tiny.policy("club_cascade", f"alpha={n}", users="all") for n in range(30)]
+    given = places(tiny.experiment(policies=[*others, tiny.policy("cohort_cascade", "cohort")]))
+    looks = {label: line_style(place) for label, place in given.items()}
+    own = looks.pop("cohort")
+    assert own.colour not in {look.colour for look in looks.values()}
+    assert brightness(own.colour) > 0.1, "neither black nor grey"
+    red, green, blue = (int(own.colour[i : i + 2], 16) for i in (1, 3, 5))
+    assert max(red, green, blue) - min(red, green, blue) > 60
 
 
 def test_dark_colours_stand_out_from_a_dark_page():

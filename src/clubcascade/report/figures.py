@@ -13,8 +13,10 @@ from clubcascade.experiment.cell_files import written
 from clubcascade.experiment.results import Results, read_results
 from clubcascade.report.folders import find_runs
 from clubcascade.report.grid import panel_grid
+from clubcascade.report.heat import heat_map
 from clubcascade.report.shown import log_scale, shown_measure
 from clubcascade.report.style import SETTINGS
+from clubcascade.report.sweeps import sweeps
 
 DPI = 150
 EXTRAS = {"clusters": "n_clusters", "rand_index": "rand_index"}
@@ -24,12 +26,17 @@ EXTRAS = {"clusters": "n_clusters", "rand_index": "rand_index"}
 def figure(results: Results) -> Figure:
     """Draw what the experiment says its panels show; clicks where no regret is known.
 
+    A sweep over two parameters is drawn as a heat map of the values at the end.
+
     Parameters
     ----------
     results
         What a result folder holds.
     """
     measure = shown_measure(results)
+    for sweep in sweeps(results.experiment.policies):
+        if sweep.is_map:
+            return heat_map(results, sweep, measure)
     return panel_grid(results, measure=measure, log=log_scale(results, measure))
 
 

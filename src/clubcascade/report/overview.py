@@ -12,8 +12,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from clubcascade import validation
 from clubcascade.experiment.cell_files import written
-from clubcascade.experiment.config import Panel
-from clubcascade.report.curves import curves_of
+from clubcascade.experiment.config import Contender, Panel
+from clubcascade.report.curves import Curve, curves_of
 from clubcascade.report.figures import DPI
 from clubcascade.report.folders import Run, find_runs
 from clubcascade.report.grid import TRUTH, legend_handles
@@ -25,6 +25,9 @@ from clubcascade.report.truth import truth_line
 
 MAIN = ("synthetic", "yelp", "movielens")
 PANELS = 3
+FRONT = ("club_cascade", "cohort_cascade", "c3_ucb", "multiple_lin_ucb", "known_clusters")
+"""The policies that are drawn, the first of each: with the oracle, six lines."""
+
 ENDINGS = (".png", ".svg")
 
 
@@ -48,7 +51,10 @@ def overview(runs: Sequence[Run]) -> Figure:
             here = {label: line_style(n) for label, n in places(results.experiment).items()}
             curves = curves_of(results, measure)
             found = {label: curves.get((panel.title, label)) for label in here}
-            known = {label: curve for label, curve in found.items() if curve is not None}
+            known = _front(
+                {label: curve for label, curve in found.items() if curve is not None},
+                results.experiment.policies,
+            )
             title = f"{run.figure}: {panel.title}"
             truth = truth_line(results, panel, measure) if known else None
             draw_panel(axes, title, known, here, MEASURES[measure], truth)
@@ -83,6 +89,16 @@ def save_overview(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -
     with mpl.rc_context(SETTINGS), written(path) as file:
         figure.savefig(file, format=kind, dpi=DPI, metadata=metadata)
     return path
+
+
+def _front(curves: dict[str, Curve], policies: Sequence[Contender]) -> dict[str, Curve]:
+    """Return the curves of the policies that are drawn."""
+    first: dict[str, str] = {}
+    for contender in policies:
+        if contender.label in curves and contender.policy in FRONT:
+            first.setdefault(contender.policy, contender.label)
+    kept = list(first.values()) or list(curves)[: len(FRONT)]
+    return {label: curve for label, curve in curves.items() if label in kept}
 
 
 def _chosen(runs: Sequence[Run]) -> list[tuple[Run, Panel]]:

@@ -93,8 +93,8 @@ def _draw_line(axes: Axes, label: str, curve: Curve, style: LineStyle, phase: fl
 
 
 def _thousands(value: float, position: int | None = None) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1 or value == 0 else f"{value:g}"
+    return f"{value + 0.0:,.12g}"  # all digits of a round number, so that no two are alike
 
 
 def _millions(value: float, position: int | None = None) -> str:
-    return f"{value / 1e6:g}M" if value else "0"
+    return f"{value / 1e6:,.12g}M" if value else "0"

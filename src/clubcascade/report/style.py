@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from clubcascade.experiment.config import Experiment
@@ -12,6 +13,12 @@ FAINT = "#8a8a8a"
 
 COLOURS = ("#D55E00", "#E69F00", "#0072B2", "#56B4E9", "#CC79A7", "#009E73", "#000000")
 """Okabe and Ito's palette without its yellow, which is lost on white."""
+
+OWN = 5
+"""The place of CohortCascade; no other line has its colour."""
+
+WIDE = (0, OWN)
+"""The places of wide lines."""
 
 DARK_COLOURS = ("#FF7F2A", "#F5BD3D", "#4C9FE6", "#9AD6F7", "#E7A3CB", "#35C99E", "#F2F2F2")
 """The same colours, lighter, for a dark page."""
@@ -35,10 +42,10 @@ PLACES = {
     "c3_ucb": 2,
     "cascade_lin_ucb": 3,
     "multiple_lin_ucb": 4,
-    "known_clusters": 5,
-    "cascade_kl_ucb": 6,
+    "known_clusters": 6,
     "cascade_lin_ts": 10,
-    "cohort_cascade": 13,
+    "cascade_kl_ucb": 13,
+    "cohort_cascade": OWN,
     "random": 20,
 }
 """The places of policies that many figures have, so that they look the same in all."""
@@ -84,7 +91,7 @@ def line_style(place: int) -> LineStyle:
     return LineStyle(
         COLOURS[place % len(COLOURS)],
         (0, strokes) if strokes else "solid",
-        2.2 if place == 0 else 1.6,
+        2.2 if place in WIDE else 1.6,
         MARKERS[(place + shift) % len(MARKERS)],
     )
 
@@ -104,6 +111,7 @@ def places(experiment: Experiment) -> dict[str, int]:
         place = PLACES.get(contender.policy)
         if place is not None and place not in taken.values():
             taken[contender.label] = place
-    free = iter(sorted(set(range(len(PLACES) + len(experiment.policies))) - set(taken.values())))
+    others = (place for place in count() if place % len(COLOURS) != OWN)
+    free = (place for place in others if place not in taken.values())
     labels = [contender.label for contender in experiment.policies]
     return {label: taken[label] if label in taken else next(free) for label in labels}

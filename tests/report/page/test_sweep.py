@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import re
 
-from clubcascade.report.page.sweep import sweep_tables, sweeps, varied
+import pytest
+
+from clubcascade.report.page.section import run_section
+from clubcascade.report.page.sweep import sweep_tables
 from tests.experiment import tiny
 from tests.report import made
 
@@ -16,14 +19,8 @@ PLAN = tiny.experiment(
 )
 
 
-def test_policies_that_differ_in_two_parameters_are_a_sweep():
-    (group,) = sweeps(PLAN.policies)
-    assert len(group) == 6 and varied(group) == ["alpha", "beta"]
-    assert sweeps(made.experiment([made.world("(a)")]).policies) == []
-
-
 def test_a_row_per_alpha_and_a_column_per_beta_from_good_to_bad(tmp_path):
-    finals = {("two clusters", c.label): 10.0 * (i + 1) for i, c in enumerate(PLAN.policies)}
+    finals = {("two clusters", c.label): 10.0 * 2**i for i, c in enumerate(PLAN.policies)}
     run = made.run(tmp_path / "sweep", PLAN, made.regrets(finals))
     text = sweep_tables(run)
     assert re.findall(r"<th(?: [^>]*)?>(.*?)</th>", text) == [
@@ -35,7 +32,19 @@ def test_a_row_per_alpha_and_a_column_per_beta_from_good_to_bad(tmp_path):
         "2.0",
     ]
     shares = [float(share) for share in re.findall(r"--share: ([\d.]+)", text)]
-    assert shares == [1.0, 0.8, 0.6, 0.4, 0.2, 0.0]
+    assert shares == pytest.approx([1.0, 0.8, 0.6, 0.4, 0.2, 0.0], abs=0.02)
+    assert text in run_section(run)
+
+
+def test_the_limits_are_rows_at_the_ends_and_the_map_hides_the_curves(tmp_path):
+    plan = made.sweep()
+    finals = {("two clusters", c.label): 10.0 for c in plan.policies}
+    run = made.run(tmp_path / "sweep", plan, made.regrets(finals))
+    text = sweep_tables(run)
+    heads = re.findall(r'<th scope="row">(.*?)</th>', text)
+    ends = ["Multiple (alpha → 0)", "C3 (alpha → ∞)"]
+    assert heads == [ends[0], "0.5", "1.0", "2.0", ends[1]]
+    assert re.search(r'<details><summary>The curves of all.*?<div class="figure"', run_section(run))
 
 
 def test_nothing_swept_is_no_table(tmp_path):

@@ -8,6 +8,7 @@ from clubcascade.report.page.header import anchor, heading, origin_list
 from clubcascade.report.page.html import Markup, tag
 from clubcascade.report.page.sweep import sweep_tables
 from clubcascade.report.page.tables import final_table, parameter_tables
+from clubcascade.report.sweeps import sweeps
 
 SHOWN = 20
 """Missing runs that are named."""
@@ -31,16 +32,23 @@ def run_section(run: Run) -> Markup:
         ),
         _left_out(run),
         _failures(run),
-        tag("p", "No run has results.", class_="notice")
-        if empty
-        else tag("div", tag("noscript", _NO_SCRIPT), class_="figure", data_run=run.name),
-        None if empty else sweep_tables(run),
+        tag("p", "No run has results.", class_="notice") if empty else _curves(run),
         None if empty else _folded("Values at the last round", final_table(run), open_=paper),
         _folded("Parameters of every policy and panel", parameter_tables(run)),
         _folded("Where these results came from", origin_list(run.provenance)),
         id=anchor(run),
         class_="run",
     )
+
+
+def _curves(run: Run) -> list[Markup]:
+    """Return the place of the panels; a map of a sweep comes first, and hides its many lines."""
+    drawn = tag("div", tag("noscript", _NO_SCRIPT), class_="figure", data_run=run.name)
+    tables = sweep_tables(run)
+    whole = any(sweep.is_map for sweep in sweeps(run.results.experiment.policies))
+    if tables is None or not whole:
+        return [drawn] if tables is None else [drawn, tables]
+    return [tables, _folded("The curves of all of them", drawn)]
 
 
 def _folded(title: str, content: Markup, *, open_: bool = False) -> Markup:

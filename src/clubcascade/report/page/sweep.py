@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 
-from clubcascade.experiment.config import Contender
-from clubcascade.experiment.toml_text import value_text
 from clubcascade.report.finals import final_estimates
 from clubcascade.report.folders import Run
 from clubcascade.report.measures import MEASURES
@@ -14,66 +13,58 @@ from clubcascade.report.page.html import Markup, tag
 from clubcascade.report.page.tables import HEADS, scrolled
 from clubcascade.report.paired import Estimate
 from clubcascade.report.shown import shown_measure
-
-SMALLEST = 4
-"""Policies of a kind that make a sweep."""
+from clubcascade.report.sweeps import Row, Sweep, sweeps
 
 
 def sweep_tables(run: Run) -> Markup | None:
     """Return a table for every sweep over two parameters and every panel, or None."""
-    groups = sweeps(run.results.experiment.policies)
-    if not groups:
-        return None
     measure = shown_measure(run.results)
     finals = final_estimates(run)
     parts = []
-    for group in groups:
-        names = varied(group)
+    for sweep in sweeps(run.results.experiment.policies):
         for panel in run.results.experiment.panels:
             values = {
-                tuple(value_text(c.parameters[name]) for name in names): finals[key][measure]
-                for c in group
-                if measure in finals.get(key := (panel.title, c.label), {})
+                label: finals[panel.title, label][measure]
+                for row in sweep.rows
+                for label in row.labels.values()
+                if measure in finals.get((panel.title, label), {})
             }
             if values:
-                title = f"{panel.title}: {HEADS[measure]} of {group[0].policy}"
-                parts.append(_table(title, names, values, MEASURES[measure].better == "low"))
+                title = f"{panel.title}: {HEADS[measure]} of {sweep.policy}, greener is better"
+                parts.append(_table(title, sweep, values, MEASURES[measure].better == "low"))
     return tag("div", parts, class_="sweeps") if parts else None
 
 
-def sweeps(policies: Sequence[Contender]) -> list[list[Contender]]:
-    """Return the groups of policies that differ in exactly two parameters."""
-    kinds: dict[object, list[Contender]] = {}
-    for contender in policies:
-        kinds.setdefault((contender.policy, tuple(sorted(contender.parameters))), []).append(
-            contender
-        )
-    groups = kinds.values()
-    return [group for group in groups if len(group) >= SMALLEST and len(varied(group)) == 2]
-
-
-def varied(group: Sequence[Contender]) -> list[str]:
-    """Return the parameters in which policies differ."""
-    first = group[0].parameters
-    return [n for n in first if any(c.parameters.get(n) != first[n] for c in group)]
-
-
-def _table(
-    title: str, names: Sequence[str], values: Mapping[tuple[str, ...], Estimate], low: bool
-) -> Markup:
-    rows, columns = (list(dict.fromkeys(key[i] for key in values)) for i in (0, 1))
-    order = sorted({found.value for found in values.values()}, reverse=not low)
-    shares = {value: 1 - i / max(1, len(order) - 1) for i, value in enumerate(order)}
-    corner = tag("th", f"{names[0]} \\ {names[1]}")
-    head = tag("tr", corner, [tag("th", column, class_="n") for column in columns])
+def _table(title: str, sweep: Sweep, values: Mapping[str, Estimate], low: bool) -> Markup:
+    shares = _shares(values, low)
+    corner = tag("th", " \\ ".join(sweep.names))
+    head = tag("tr", corner, [tag("th", column, class_="n") for column in sweep.columns])
     lines = []
-    for row in rows:
+    for row in sweep.rows:
         cells = []
-        for column in columns:
-            found = values.get((row, column))
-            tint = "" if found is None else f"--share: {shares[found.value]:.2f}"
-            text = "" if found is None else with_half(found)
+        for column in sweep.columns:
+            label = row.labels.get(column, "")
+            known = label in values
+            tint = f"--share: {shares[label]:.2f}" if known else ""
+            text = with_half(values[label]) if known else ""
             cells.append(tag("td", text, class_="n tint", style=tint))
-        lines.append(tag("tr", tag("th", row, scope="row"), cells))
+        kind = "limit" if row.limit else None
+        lines.append(tag("tr", tag("th", _name(row), scope="row"), cells, class_=kind))
     table = tag("table", tag("caption", title), tag("thead", head), tag("tbody", lines))
     return scrolled(table)
+
+
+def _name(row: Row) -> str:
+    return f"{row.name} ({row.limit})" if row.limit else row.name
+
+
+def _shares(values: Mapping[str, Estimate], low: bool) -> dict[str, float]:
+    """Return how good values are, from 0 to 1: by their logarithms where all are positive."""
+    means = {label: found.value for label, found in values.items()}
+    if min(means.values()) > 0:
+        means = {label: math.log(value) for label, value in means.items()}
+    least, most = min(means.values()), max(means.values())
+    if least == most:
+        return dict.fromkeys(means, 1.0)
+    shares = {label: (value - least) / (most - least) for label, value in means.items()}
+    return {label: 1 - share for label, share in shares.items()} if low else shares

@@ -19,7 +19,7 @@ from clubcascade.report.page.header import runs_table
 from clubcascade.report.page.html import Markup, tag
 from clubcascade.report.page.section import run_section
 from clubcascade.report.page.series import POINTS, run_data
-from clubcascade.report.style import COLOURS, DARK_COLOURS, DASHES, MARKERS
+from clubcascade.report.style import COLOURS, DARK_COLOURS, DASHES, MARKERS, WIDE
 
 NAME = "report.html"
 LARGEST = 3_000_000
@@ -146,6 +146,7 @@ def _data(runs: Sequence[Run], points: int) -> dict[str, Any]:
         "dashes": [list(dash) for dash in DASHES],
         "markers": list(MARKERS),
         "colours": len(COLOURS),
+        "wide": list(WIDE),
         "runs": [run_data(run, points) for run in runs if not run.results.curves.empty],
     }
 

@@ -16,7 +16,7 @@ function html(name, attributes, ...children) {
 
 function look(place) {
   const turn = Math.floor(place / DATA.colours);
-  const width = place === 0 ? 2.6 : 1.8;
+  const width = DATA.wide.includes(place) ? 2.6 : 1.8;
   const dash = DATA.dashes[(place + turn) % DATA.dashes.length];
   return {
     colour: `var(--line${place % DATA.colours})`,
