@@ -84,7 +84,7 @@ class GroupedPolicy(RidgePolicy):
     def _take(self, state: dict[str, Any]) -> None:
         n_models = len(state["model_gram"])
         if n_models:
-            self._models.reserve(n_models)
+            self._models.reserve(max(n_models, self._models.capacity))
             self._models.load_state(state)
         self._tally[0] = n_models
         self._group = np.append(state["group"], np.zeros(8, np.int64))
