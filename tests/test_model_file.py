@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from datetime import UTC
 
 import numpy as np
 import pytest
@@ -15,8 +16,17 @@ from clubcascade.errors import InvalidArgument, ModelFileError
 from clubcascade.policies import POLICIES
 
 IDS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.binary() | st.floats(),
-    lambda inner: st.tuples(inner, inner),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(st.characters())
+    | st.text(st.sampled_from("a\0\ud800\ud83d\ude00\U0001f600"))
+    | st.binary()
+    | st.floats()
+    | st.uuids()
+    | st.dates()
+    | st.datetimes(timezones=st.none() | st.just(UTC)).map(lambda time: time.replace(fold=0)),
+    lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=1),
     max_leaves=4,
 )
 
@@ -98,8 +108,8 @@ def test_an_unknown_policy_is_named(tmp_path):
 def test_a_failed_save_leaves_the_old_file(tmp_path):
     policy, path = saved(tmp_path)
     before = path.read_bytes()
-    policy.update(object, np.eye(2), 0)  # an id that no file can hold
-    with pytest.raises(InvalidArgument, match="user id"):
+    policy._numbers[object] = 2  # an id that no file can hold
+    with pytest.raises(InvalidArgument, match="saved value or id"):
         policy.save(path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.cc"]

@@ -3,7 +3,9 @@
 A new format gets files of its own: ``python -m tests.test_model_formats``.
 """
 
+from datetime import UTC, date, datetime
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -13,8 +15,16 @@ from clubcascade import model_file
 from clubcascade.checks._play import same
 
 HOME = Path(__file__).parent / "model_formats"
-USERS = {1: ["alice", 7, -(2**70), ("de", (3, b"raw")), None, 0.5, True, "\ud800 \0"]}
-PARTITIONS = {1: [{"alice", 7}, {("de", 3)}, range(20, 23)]}
+FIRST = ["alice", 7, -(2**70), ("de", (3, b"raw")), None, 0.5, True, "\ud800 \0"]
+USERS = {
+    1: FIRST,
+    2: [UUID(int=7), date(2024, 2, 29), datetime(2024, 2, 29, 12, 30, 1, 5), *FIRST]
+    + [datetime(2024, 2, 29, 12, 30, tzinfo=UTC), frozenset({"a", (frozenset({1}), 2)})],
+}
+PARTITIONS = {
+    1: [{"alice", 7}, {("de", 3)}, range(20, 23)],
+    2: [{"alice", UUID(int=7)}, {frozenset({"de", 3})}, range(20, 23)],
+}
 
 
 def made(number):

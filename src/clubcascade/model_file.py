@@ -10,19 +10,31 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
+from collections.abc import Iterable
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
 from clubcascade.errors import InvalidArgument, ModelFileError
+from clubcascade.validation import brief
 
-FORMAT = 1
+FORMAT = 2
+"""2 keeps frozensets, UUIDs, dates, and lone surrogates as they are."""
 _MAGIC = "clubcascade model"
 _HEADER = "header.json"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LARGEST = 4096  # bits: Python neither prints nor reads numbers of more than 4300 digits
+_DEEPEST = 32  # levels: files are written and read by recursion
+
+KEPT = "a str, int, float, bytes, None, UUID, date, datetime, or a tuple or frozenset of these"
+"""What an id may be."""
 
 
 def write(
@@ -101,7 +113,15 @@ def encode(value: Any) -> Any:
     >>> decode(encode({"users": ["alice", 7, ("de", 3), b"raw", None, 0.1]}))
     {'users': ['alice', 7, ('de', 3), b'raw', None, 0.1]}
     """
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return (
+            {"utf8": value.encode("utf-8", "surrogatepass").hex()}
+            if _SURROGATE.search(value)
+            else value
+        )
+    if isinstance(value, int) and value.bit_length() <= _LARGEST:
         return value
     if isinstance(value, np.integer | np.bool_):
         return value.item()
@@ -112,9 +132,14 @@ def encode(value: Any) -> Any:
     if isinstance(value, tuple):
         return {"tuple": [encode(part) for part in value]}
     if isinstance(value, frozenset | set):
-        return {"set": [encode(part) for part in value]}
+        kind = "set" if isinstance(value, set) else "frozenset"
+        return {kind: sorted((encode(part) for part in value), key=json.dumps)}
     if isinstance(value, range):
-        return {"range": [value.start, value.stop, value.step]}
+        return {"range": [encode(part) for part in (value.start, value.stop, value.step)]}
+    if isinstance(value, UUID):
+        return {"uuid": value.hex}
+    if isinstance(value, date):  # a datetime is one
+        return {"datetime" if isinstance(value, datetime) else "date": value.isoformat()}
     if isinstance(value, list):
         return [encode(part) for part in value]
     if isinstance(value, dict):
@@ -122,8 +147,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return {"array": encode(value.tolist()), "dtype": value.dtype.str}
     raise InvalidArgument(
-        "a saved value or user id must be a str, int, float, bytes, None, or a tuple of these, "
-        f"got {type(value).__name__}: {value!r}"
+        f"a saved value or id must be {KEPT}, got {type(value).__name__}: {brief(value)}"
     )
 
 
@@ -143,9 +167,52 @@ def decode(value: Any) -> Any:
         case {"set": parts}:
             return {decode(part) for part in parts}
         case {"range": parts}:
-            return range(*parts)
+            return range(*map(decode, parts))
+        case {"frozenset": parts}:
+            return frozenset(decode(part) for part in parts)
+        case {"utf8": text}:
+            return bytes.fromhex(text).decode("utf-8", "surrogatepass")
+        case {"uuid": text}:
+            return UUID(text)
+        case {"date": text}:
+            return date.fromisoformat(text)
+        case {"datetime": text}:
+            return datetime.fromisoformat(text)
         case {"array": parts, "dtype": dtype}:
             return np.array(decode(parts), dtype=np.dtype(dtype))
         case {"dict": pairs}:
             return {decode(key): decode(part) for key, part in pairs}
     raise ModelFileError(f"unknown value in the header: {value!r}")
+
+
+def check_id(name: str, value: Any) -> None:
+    """Raise unless an id can be hashed, saved, and found again under what a file gives back.
+
+    NaN, which equals nothing, is refused; so are numbers of more than 4096 bits and tuples that
+    are nested more than 32 levels deep.
+
+    >>> check_id("user", ("de", 7))
+    """
+    if type(value) is str or (type(value) is int and value.bit_length() < 64):  # most are
+        return
+    try:
+        again = decode(encode(value)) if _depth(value) <= _DEEPEST else None
+        if again == value and hash(again) == hash(value):
+            return
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise InvalidArgument(
+        f"{name} must be hashable and fit for a file ({KEPT}; not NaN), "
+        f"got {type(value).__name__}: {brief(value)}"
+    )
+
+
+def check_ids(name: str, values: Iterable[Any]) -> None:
+    """Raise unless all are ids that can be kept."""
+    for value in values:
+        check_id(name, value)
+
+
+def _depth(value: Any) -> int:
+    nested = isinstance(value, tuple | frozenset)
+    return 1 + max(map(_depth, value), default=0) if nested else 0

@@ -15,6 +15,21 @@ from clubcascade.errors import InvalidArgument, InvalidItems
 
 NORM_SLACK = 1e-9
 """How far above 1 the norm of an item may be: rounding of a row that was scaled to length 1."""
+_LONGEST = 200  # letters of a value in a message
+
+
+def brief(value: Any) -> str:
+    """Return a value as messages show it: cut when long, and without fail.
+
+    >>> brief("x" * 1000)[-3:], brief(10**5000)
+    ('xx…', 'an int that cannot be printed')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # numbers of thousands of digits, deep tuples, or a class of the caller
+        kind = type(value).__name__
+        return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} that cannot be printed"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def number(
@@ -32,11 +47,11 @@ def number(
         bounds = f"{bounds[:-1]}]"
     wanted = f"{name} must be a number in {bounds}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InvalidArgument(f"{wanted}, got {value!r}")
+        raise InvalidArgument(f"{wanted}, got {brief(value)}")
     result = float(value)
     below = result <= low if open_low else result < low
     if math.isnan(result) or below or result > high or (math.isinf(result) and not infinite):
-        raise InvalidArgument(f"{wanted}, got {value!r}")
+        raise InvalidArgument(f"{wanted}, got {brief(value)}")
     return result
 
 
@@ -45,10 +60,10 @@ def whole(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     bounds = f">= {low}" if high is None else f"in [{low}, {high}]"
     wanted = f"{name} must be a whole number {bounds}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-        raise InvalidArgument(f"{wanted}, got {value!r}")
+        raise InvalidArgument(f"{wanted}, got {brief(value)}")
     result = int(value)
     if result < low or (high is not None and result > high):
-        raise InvalidArgument(f"{wanted}, got {value!r}")
+        raise InvalidArgument(f"{wanted}, got {brief(value)}")
     return result
 
 
@@ -57,7 +72,7 @@ def choice(name: str, value: Any, options: Iterable[Any]) -> Any:
     known = list(options)
     if not any(value is option or value == option for option in known):
         listed = ", ".join(repr(option) for option in known)
-        raise InvalidArgument(f"{name} must be one of {listed}, got {value!r}")
+        raise InvalidArgument(f"{name} must be one of {listed}, got {brief(value)}")
     return value
 
 
@@ -67,10 +82,10 @@ def discounts(name: str, value: Any) -> tuple[float, ...] | None:
         return None
     wanted = f"{name} must be numbers in [0, 1] that never rise, one per position"
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise InvalidArgument(f"{wanted}, got {value!r}")
+        raise InvalidArgument(f"{wanted}, got {brief(value)}")
     result = tuple(number(f"{name}[{p}]", each, low=0, high=1) for p, each in enumerate(value))
     if not result or any(later > earlier for earlier, later in pairwise(result)):
-        raise InvalidArgument(f"{wanted}, got {value!r}")
+        raise InvalidArgument(f"{wanted}, got {brief(value)}")
     return result
 
 
@@ -80,7 +95,7 @@ def list_length(k: Any, n_items: int) -> int:
         return k
     result = whole("k", k, low=1)
     if result > n_items:
-        raise InvalidArgument(f"k must be at most the number of items, {n_items}, got {k!r}")
+        raise InvalidArgument(f"k must be at most the number of items, {n_items}, got {brief(k)}")
     return result
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from clubcascade import validation
 from clubcascade.core.arrays import Floats, Ints
 from clubcascade.errors import InvalidArgument, InvalidItems
+from clubcascade.model_file import check_ids
 
 
 class Catalog:
@@ -22,7 +23,7 @@ class Catalog:
     items
         One row of features per item, of Euclidean norm at most 1. The catalogue keeps a copy.
     ids
-        One distinct, hashable name per item; by default the row numbers.
+        One distinct id per item, as users have them; by default the row numbers.
 
     Examples
     --------
@@ -38,6 +39,8 @@ class Catalog:
         self._set(rows, range(len(rows)) if ids is None else list(ids))
 
     def _set(self, rows: Floats, ids: Sequence[Hashable]) -> None:
+        if not isinstance(ids, range):
+            check_ids("ids", ids)
         if len(ids) != len(rows):
             raise InvalidArgument(f"ids must name {len(rows)} items, got {len(ids)} names")
         self._rows = rows
@@ -119,15 +122,17 @@ class Catalog:
             return Slate(self, picked if picked.ndim else picked.reshape(1))
         except IndexError:
             raise InvalidItems(
-                f"rows must be whole numbers in [0, {len(self) - 1}], got {rows!r}"
+                f"rows must be whole numbers in [0, {len(self) - 1}], got {validation.brief(rows)}"
             ) from None
 
     def index(self, name: Hashable) -> int:
         """Return the row of the item of that id."""
         try:
             return self._index[name]
-        except KeyError:
-            raise InvalidArgument(f"no item of the catalogue has id {name!r}") from None
+        except (KeyError, TypeError):
+            raise InvalidArgument(
+                f"no item of the catalogue has id {validation.brief(name)}"
+            ) from None
 
     def __repr__(self) -> str:
         return f"Catalog({len(self)} items, {self.n_features} features)"

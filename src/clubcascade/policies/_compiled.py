@@ -26,6 +26,7 @@ from clubcascade.core import (
 )
 from clubcascade.errors import InvalidArgument, InvalidItems, ModelFileError
 from clubcascade.kernels import single
+from clubcascade.model_file import check_id
 
 _PLACES = np.arange(64)
 
@@ -100,14 +101,21 @@ class CompiledPolicy(Policy):
                 groups.setdefault(label, set()).add(user)
         return list(groups.values())
 
-    def number(self, user: Hashable) -> int:
-        """Return the number of a user, -1 for a stranger."""
+    def number(self, user: Hashable, name: str = "user") -> int:
+        """Return the number of a user, -1 for a new one, whose id must be one that is kept."""
         try:
-            return self._numbers.get(user, -1)
+            found = self._numbers.get(user, -1)
         except TypeError:
-            raise InvalidArgument(
-                f"user must be hashable, such as a str or an int, got {type(user).__name__}"
-            ) from None
+            found = -1
+        if found < 0:
+            check_id(name, user)
+        return found
+
+    def _check_users(self, users: Any) -> None:
+        if isinstance(users, str | bytes) or not isinstance(users, Sequence | np.ndarray):
+            raise InvalidArgument(f"users must be a list of ids, got {users!r}")
+        for user in users:
+            self.number(user, "users")
 
     def recommend(self, user: Hashable, items: Items, k: int) -> Ints:
         """Return the rows of the ``k`` items to show, best first; learns nothing.
@@ -115,7 +123,9 @@ class CompiledPolicy(Policy):
         Parameters
         ----------
         user
-            Any hashable id; unknown ones are welcome.
+            An id that :meth:`save` can write: a str, int, float (not NaN), bytes, None, UUID, date,
+            datetime, or a tuple or frozenset of these; unknown ones are welcome. Ids are equal as
+            keys of a dict are: 1, 1.0 and True are one user.
         items
             A matrix with one row of features per item, or a :class:`clubcascade.Catalog`.
         k
@@ -205,12 +215,11 @@ class CompiledPolicy(Policy):
         Parameters
         ----------
         users
-            Any hashable ids; unknown ones are welcome.
+            As for :meth:`recommend`.
         items, k
             As for :meth:`recommend`.
         """
-        for user in users:
-            self.number(user)
+        self._check_users(users)
         loose = self._read_items(items)
         k = validation.list_length(k, len(loose))
         rows = np.empty((len(users), k), np.int64)
@@ -229,7 +238,7 @@ class CompiledPolicy(Policy):
         Parameters
         ----------
         user
-            Any hashable id; an unknown user joins now.
+            As for :meth:`recommend`; an unknown user joins now.
         shown
             The items in the order shown: ``items[ranking]`` or ``catalog[ranking]``.
         click
@@ -268,8 +277,7 @@ class CompiledPolicy(Policy):
         clicks
             The feedback of each event, as for :meth:`update`.
         """
-        for user in users:
-            self.number(user)
+        self._check_users(users)
         if not isinstance(shown, Slate):
             raise InvalidItems(
                 f"shown must be catalog[rankings], one list per event, got {type(shown).__name__}"

@@ -174,7 +174,7 @@ class GraphPolicy(RidgePolicy):
         choice = list(candidates)
         if not choice:
             raise InvalidArgument("candidates must name at least one user, got none")
-        numbers = np.array([self.number(user) for user in choice])
+        numbers = np.array([self.number(user, "candidates") for user in choice])
         with self._lock:
             met = numbers >= 0
             alone = np.zeros(len(numbers), bool)

@@ -9,7 +9,6 @@ import numpy as np
 
 from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints
-from clubcascade.errors import InvalidArgument
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import club as kernels
 from clubcascade.kernels import factors, user_ridge
@@ -28,6 +27,7 @@ from clubcascade.policies._models import Models
 from clubcascade.policies._relaxation import Schedule, as_array, read_schedule
 from clubcascade.policies._seeds import key_of
 from clubcascade.policies._user_statistics import OWN_INVERSES, UserStatistics
+from clubcascade.policies._users import read_users
 
 
 class ClubCascade(GraphPolicy):
@@ -130,7 +130,8 @@ class ClubCascade(GraphPolicy):
     ) -> None:
         super().__init__()
         self.n_features = validation.whole("n_features", n_features, low=1)
-        known = [] if users is None else list(users)
+        self._numbers = read_users(users)
+        known = list(self._numbers)
         self.reg = validation.number("reg", reg, low=0, open_low=True)
         self.start: Literal["complete", "random"] = validation.choice(
             "start", start, ("complete", "random")
@@ -163,11 +164,6 @@ class ClubCascade(GraphPolicy):
         self.edge_probability = read_edge_probability(
             edge_probability, self.start, len(known), n_clusters, smallest_share, self.delta
         )
-        self._numbers = {user: number for number, user in enumerate(known)}
-        if len(self._numbers) != len(known):
-            raise InvalidArgument(
-                f"users must be distinct, got {len(known)} of whom {len(self._numbers)} differ"
-            )
         self._allocate(UserGraph(self._start(), len(known)))
         for g in range(self._graph.n_components):
             self._models.clear(g)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, Items
-from clubcascade.errors import InvalidArgument, UnknownUser
+from clubcascade.errors import UnknownUser
 from clubcascade.kernels import cohort as _answers  # noqa: F401
 from clubcascade.kernels import cohort_belief as belief
 from clubcascade.kernels import cohort_judge, cohort_split, cohort_state, rack, single
@@ -20,6 +20,7 @@ from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._models import Models
 from clubcascade.policies._seeds import key_of
+from clubcascade.policies._users import read_users
 
 WITHIN = 1 / 1000
 """Variance of users' weights around their cohort's, in units of the noise."""
@@ -100,13 +101,9 @@ class CohortCascade(CompiledPolicy):
         self.reg = validation.number("reg", reg, low=0, open_low=True)
         self.max_cohorts = validation.whole("max_cohorts", max_cohorts, low=1)
         self.seed = validation.whole("seed", seed, low=0)
-        known = [] if users is None else list(users)
+        self._numbers = read_users(users)
+        known = list(self._numbers)
         self._given = users if isinstance(users, range) or users is None else known
-        self._numbers = {user: number for number, user in enumerate(known)}
-        if len(self._numbers) != len(known):
-            raise InvalidArgument(
-                f"users must be distinct, got {len(known)} of whom {len(self._numbers)} differ"
-            )
         self._racks: WeakKeyDictionary[Catalog, Any] = WeakKeyDictionary()
         self._allocate()
         self._reserve(max(len(known) + 1, 8))

@@ -9,7 +9,11 @@ import numpy as np
 
 from clubcascade import validation
 from clubcascade.errors import InvalidArgument, UnknownUser
+from clubcascade.model_file import check_ids
 from clubcascade.policies._grouped import GroupedPolicy
+
+_SAVED = (list, tuple, set, frozenset, range, np.ndarray)
+"""Collections of users that a file can keep."""
 
 
 class KnownClusters(GroupedPolicy):
@@ -83,24 +87,38 @@ class KnownClusters(GroupedPolicy):
 
 
 def _kept(partition: Any) -> Any:
-    """Return a partition that can be read more than once: an iterator's as a list."""
+    """Return a partition that can be saved and read more than once: an iterator's as a list."""
+    if isinstance(partition, Mapping):
+        return dict(partition)
     if isinstance(partition, str) or not isinstance(partition, Iterable):
         raise _wrong(partition)
-    return list(partition) if isinstance(partition, Iterator) else partition
+    if isinstance(partition, np.ndarray | range):
+        return partition
+    try:
+        return [
+            part if np.isscalar(part) or isinstance(part, _SAVED) else list(part)
+            for part in partition
+        ]
+    except TypeError:
+        raise _wrong(partition) from None
 
 
 def _wrong(partition: Any) -> InvalidArgument:
     return InvalidArgument(
         "partition must be a list of sets of hashable users, a mapping user -> label, or one label "
-        f"for each of the users 0, 1, ..., got {partition!r}"
+        f"for each of the users 0, 1, ..., got {validation.brief(partition)}"
     )
 
 
 def _read_partition(partition: Any) -> dict[Hashable, int]:
     try:
-        return _numbered(_labelled(partition))
+        labelled = _labelled(partition)
+        cluster = _numbered(labelled)
     except TypeError:
         raise _wrong(partition) from None
+    for part in zip(*labelled, strict=True):
+        check_ids("partition", part)
+    return cluster
 
 
 def _labelled(partition: Any) -> list[tuple[Hashable, Any]]:

@@ -1,0 +1,29 @@
+"""Users known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from clubcascade.errors import InvalidArgument
+from clubcascade.model_file import check_ids
+
+
+def read_users(users: Any) -> dict[Hashable, int]:
+    """Return the users of an argument ``users``, numbered as they come; None means none.
+
+    >>> read_users(["alice", 7])
+    {'alice': 0, 7: 1}
+    """
+    if users is None:
+        return {}
+    if not isinstance(users, Iterable):
+        raise InvalidArgument(f"users must be a list of ids, got {users!r}")
+    known = list(users)
+    check_ids("users", known)
+    numbers = {user: number for number, user in enumerate(known)}
+    if len(numbers) != len(known):
+        raise InvalidArgument(
+            f"users must be distinct, got {len(known)} of whom {len(numbers)} differ"
+        )
+    return numbers
