@@ -15,7 +15,7 @@ import typing as _typing
 from clubcascade import click, datasets, environments, errors, spanner, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
 from clubcascade.links import Link
-from clubcascade.policies import POLICIES, load
+from clubcascade.policies import POLICIES, load, register
 from clubcascade.policies.c3_ucb import C3UCB
 from clubcascade.policies.c3_ucb_glm import C3UCBGLM
 from clubcascade.policies.cascade_kl_ucb import CascadeKLUCB
@@ -72,6 +72,7 @@ __all__ = [
     "environments",
     "errors",
     "load",
+    "register",
     "simulate",
     "spanner",
     "theory",

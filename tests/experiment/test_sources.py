@@ -24,9 +24,11 @@ def edited(tmp_path, monkeypatch):
             assert (copy / file).is_file()
             with (copy / file).open("a") as stream:
                 stream.write("# edited\n")
-        return {name: sources.sources_of.__wrapped__(name, "synthetic") for name in POLICIES}
+        sources._sources_of.cache_clear()
+        return {name: sources.sources_of(name, "synthetic") for name in POLICIES}
 
-    return hashes
+    yield hashes
+    sources._sources_of.cache_clear()
 
 
 def changed(edited, file):

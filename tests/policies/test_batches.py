@@ -13,6 +13,7 @@ EXAMPLES = [
     pytest.param(policy, id=f"{name}-{number}")
     for name, kind in POLICIES.items()
     for number, policy in enumerate(kind.examples())
+    if hasattr(policy, "update_many")
 ]
 
 

@@ -5,6 +5,7 @@ from clubcascade.core.catalog import Catalog, Items, Shown, Slate, check_slate, 
 from clubcascade.core.environment import Environment
 from clubcascade.core.feedback import Feedback, observed, observed_many
 from clubcascade.core.policy import Policy
+from clubcascade.core.state import generator_of, read_state
 
 __all__ = [
     "Catalog",
@@ -18,7 +19,9 @@ __all__ = [
     "Slate",
     "Words",
     "check_slate",
+    "generator_of",
     "observed",
     "observed_many",
+    "read_state",
     "shown_rows",
 ]

@@ -18,7 +18,7 @@ from clubcascade.experiment.ceiling import ceiling
 from clubcascade.experiment.cells import Cell, Seeds
 from clubcascade.experiment.named import environment_values, policy_values
 from clubcascade.experiment.parameters import accepted
-from clubcascade.policies import POLICIES
+from clubcascade.policies import policy_class
 from clubcascade.simulation import Trace, simulate
 
 WARMING_ROUNDS = 8
@@ -44,8 +44,9 @@ def build_policy(cell: Cell, env: Environment) -> Policy | Bound:
     with _blamed(where):
         parameters = policy_values(cell.contender.parameters, env, cell.rounds)
     derived = {"seed": Seeds.of(cell.seed).policy, "n_features": env.n_features}
-    registry: dict[str, type] = {**POLICIES, **BOUNDS}
-    policy: Policy | Bound = _make(where, registry[cell.contender.policy], parameters, derived)
+    name = cell.contender.policy
+    kind: type = BOUNDS[name] if name in BOUNDS else policy_class(name)
+    policy: Policy | Bound = _make(where, kind, parameters, derived)
     return policy
 
 

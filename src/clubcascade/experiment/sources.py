@@ -1,20 +1,26 @@
 """What code made a result: a hash of the modules that a run depends on.
 
 A run depends on its policy, its environment, and what runs it, with everything that these import.
-So an edit in one policy leaves the results of all others valid.
+So an edit in one policy leaves the results of all others valid. Of a policy from another package
+all modules of that package count, and all that they import of this one; of a policy from a script,
+the script.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
+from typing import Any
 
 from clubcascade.environments import ENVIRONMENTS
+from clubcascade.errors import InvalidConfig
 from clubcascade.experiment.bounds import BOUNDS
-from clubcascade.policies import POLICIES
+from clubcascade.policies import policy_class
 
 _PACKAGE = "clubcascade"
 _ROOT = Path(__file__).parents[1]
@@ -45,27 +51,67 @@ def sources() -> str:
     >>> len(sources())
     16
     """
-    return _hash_of(sorted(_ROOT.rglob("*.py")))
+    return _hash_of({_name(file): file for file in _ROOT.rglob("*.py")})
 
 
-@cache
 def sources_of(policy: str, environment: str) -> str:
     """Return the hash of all that a run of a policy (or bound) in an environment depends on.
 
     >>> sources_of("c3_ucb", "synthetic") == sources_of("c3_ucb", "pool")
     False
     """
-    classes: dict[str, type] = {**POLICIES, **BOUNDS}
-    roots = [classes[policy].__module__, ENVIRONMENTS[environment].__module__]
-    files = _closure([*roots, *(f"{_PACKAGE}.{name}" for name in _ALWAYS)])
-    files |= {_file(f"{_PACKAGE}.{name}") for name in _ALWAYS_ALONE}
-    return _hash_of(sorted(files))
+    kind: type = BOUNDS[policy] if policy in BOUNDS else policy_class(policy)
+    world: type = ENVIRONMENTS[environment]
+    return _sources_of(kind, world)
 
 
-def _hash_of(files: Iterable[Path]) -> str:
+@cache
+def _sources_of(policy: type, environment: type) -> str:
+    outside = {name: file for kind in policy.__mro__ for name, file in _outside(kind).items()}
+    modules = [kind.__module__ for kind in (policy, environment) if _top(kind) == _PACKAGE]
+    for file in outside.values():
+        modules += _imports(file) if file.suffix == ".py" else ()
+    own = _closure([*modules, *(f"{_PACKAGE}.{name}" for name in _ALWAYS)])
+    own |= {_file(f"{_PACKAGE}.{name}") for name in _ALWAYS_ALONE}
+    return _hash_of({_name(file): file for file in own} | outside)
+
+
+def _top(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
+
+
+def _outside(kind: type) -> dict[str, Path]:
+    """Return the files of the package of a class by name; none for this one and Python's own."""
+    top = _top(kind)
+    main = top in ("__main__", "__mp_main__")
+    if top == _PACKAGE or (top in sys.stdlib_module_names and not main):
+        return {}
+    module: Any = sys.modules[top]
+    found = {}
+    for folder in map(Path, getattr(module, "__path__", ())):
+        for file in folder.rglob("*"):
+            if file.name.endswith((*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)):
+                found[f"{top}/{file.relative_to(folder).as_posix()}"] = file
+    if not found and getattr(module, "__file__", None) is not None:
+        file = Path(module.__file__)
+        found[file.name] = file
+    if not found:
+        raise InvalidConfig(
+            f"policy must have a source file, by which its results are named and which workers "
+            f"import, got {kind.__qualname__} of {kind.__module__}; write it to a module, and name "
+            f"that by an entry point or import it in your script"
+        )
+    return found
+
+
+def _name(file: Path) -> str:
+    return file.relative_to(_ROOT).as_posix()
+
+
+def _hash_of(files: dict[str, Path]) -> str:
     digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.relative_to(_ROOT).as_posix().encode() + file.read_bytes())
+    for name in sorted(files):
+        digest.update(name.encode() + files[name].read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -1,7 +1,7 @@
 """The policies. The folder is the registry: a new policy is a new file.
 
 A file holds one policy class. Packages elsewhere join through the entry-point group
-``clubcascade.policies``.
+``clubcascade.policies``, and a class of a notebook or script by :func:`register`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ import importlib
 import inspect
 import os
 import pkgutil
-from importlib import metadata
+from typing import TypeVar
 
 from clubcascade import model_file
 from clubcascade.core import Policy
-from clubcascade.errors import unknown_name
+from clubcascade.errors import UnknownName, unknown_name
+from clubcascade.policies._registry import Registry
+
+Kind = TypeVar("Kind", bound=type[Policy])
 
 
 def _own() -> dict[str, type[Policy]]:
@@ -30,12 +33,22 @@ def _own() -> dict[str, type[Policy]]:
     return found
 
 
-def _others() -> dict[str, type[Policy]]:
-    return {point.name: point.load() for point in metadata.entry_points(group=__name__)}
+POLICIES = Registry(_own())
+"""Every policy by its name: that of its file, its entry point, or its class in snake case."""
 
 
-POLICIES: dict[str, type[Policy]] = {**_others(), **_own()}
-"""Every policy by its name: the name of its file, or of its entry point."""
+def register(kind: Kind) -> Kind:
+    """Make a policy of your own known by its name, for ``load`` and experiments; returns it.
+
+    Needed where no entry point names it: in a notebook or a script, as a call or as the decorator
+    ``@clubcascade.register``. A class that is defined again replaces the one of before.
+
+    >>> from clubcascade import C3UCB
+    >>> register(C3UCB).registry_name()
+    'c3_ucb'
+    """
+    POLICIES.add(kind)
+    return kind
 
 
 def policy_class(name: str) -> type[Policy]:
@@ -47,7 +60,11 @@ def policy_class(name: str) -> type[Policy]:
     try:
         return POLICIES[name]
     except KeyError:
-        raise unknown_name("policy", name, POLICIES) from None
+        error = unknown_name("policy", name, POLICIES)
+        raise UnknownName(
+            f"{error}. If it is one of your own: install the package whose entry point names it, "
+            f"or define the class and call clubcascade.register with it"
+        ) from None
 
 
 def load(path: str | os.PathLike[str]) -> Policy:
