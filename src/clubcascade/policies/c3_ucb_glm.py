@@ -25,7 +25,7 @@ class C3UCBGLM(GLMGroupedPolicy):
     reg
         Ridge constant of the widths.
     penalty
-        Penalty of the weights in the likelihood; by default ``reg`` times the largest slope.
+        Penalty of the weights in Equation (8); by default ``reg`` times the largest slope.
     solver
         ``"exact"`` or ``"online"``, as for :class:`clubcascade.ClubCascadeGLM`.
     horizon, item_eigenvalue

@@ -32,7 +32,7 @@ class ClubCascadeGLM(ClubCascade):
     """CLUB-cascade for clicks whose probability is ``mu(weights . x)`` with a known link mu.
 
     Every component of the users' graph, and every user, has an estimate of its own: the solution
-    of the likelihood equation over all its samples. Items are ranked by
+    of Equation (8) of the paper over all its samples. Items are ranked by
     ``weights . x + beta sqrt(x' M^-1 x)``; an edge goes as in :class:`clubcascade.ClubCascade`.
     With the identity link this is :class:`clubcascade.ClubCascade` of the same ``reg``.
 
@@ -53,12 +53,12 @@ class ClubCascadeGLM(ClubCascade):
     reg
         Ridge constant of the widths.
     penalty
-        ``penalty |weights|^2 / 2`` is added to the negative log-likelihood, which keeps weights
-        finite where samples are separable or few; by default ``reg`` times the largest slope. The
-        paper has none.
+        ``penalty weights`` is added to Equation (8), which keeps weights finite where samples are
+        separable or few; by default ``reg`` times the largest slope. The paper has none.
     solver
-        ``"exact"``: the maximum likelihood estimate over all samples. They are kept as counts per
-        distinct item: bounded with a catalogue, growing for ever with items that change.
+        ``"exact"``: the solution of Equation (8) over all samples, which is the maximum likelihood
+        estimate for the logistic link (not for probit). They are kept as counts per distinct item:
+        bounded with a catalogue, growing for ever with items that change.
         ``"online"``: every sample is seen once and none is kept.
     start, edge_probability, smallest_share, delta
         The graph at the beginning, as for :class:`clubcascade.ClubCascade`.

@@ -26,7 +26,7 @@ class MultipleGLM(GLMGroupedPolicy):
     reg
         Ridge constant of the widths.
     penalty
-        Penalty of the weights in the likelihood; by default ``reg`` times the largest slope.
+        Penalty of the weights in Equation (8); by default ``reg`` times the largest slope.
     solver
         ``"exact"`` or ``"online"``, as for :class:`clubcascade.ClubCascadeGLM`.
     horizon, n_clusters, item_eigenvalue
