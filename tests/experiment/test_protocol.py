@@ -1,4 +1,4 @@
-"""The protocol of the evaluation and the experiment files that carry it out: neither changes alone."""
+"""The protocol of the evaluation and its experiment files: neither changes alone."""
 
 from __future__ import annotations
 
