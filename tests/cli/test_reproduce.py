@@ -67,7 +67,8 @@ def test_it_ends_with_the_report(done):
     run, folder = done
     page = folder.parent / "report.html"
     assert run.stdout.splitlines()[-1] == f"wrote {Path('clubcascade-results', 'report.html')}"
-    assert "The paper&#x27;s claims" in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert "The paper&#x27;s claims" in text and "A first look" in text
 
 
 def test_it_is_silent_when_piped(done):

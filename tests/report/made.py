@@ -116,22 +116,17 @@ def curves(plan: Experiment, values: Values) -> pd.DataFrame:
     )
 
 
-def folder(place: Path, plan: Experiment, values: Values, **origin: Any) -> Path:
+def folder(place: Path, plan: Experiment, values: Values) -> Path:
     """A result folder."""
-    return write(place, Results(plan, curves(plan, values)), **origin)
+    return write(place, Results(plan, curves(plan, values)))
 
 
-def write(place: Path, made: Results, **more: Any) -> Path:
+def write(place: Path, made: Results) -> Path:
     """The files of a result folder that a report reads."""
     place.mkdir(parents=True, exist_ok=True)
     made.curves.to_parquet(place / "results.parquet", index=False)
     (place / "config.toml").write_text(experiment_text(made.experiment), encoding="utf-8")
-    origin = {
-        "seeds": list(made.experiment.seeds),
-        "commit": "0123456789abcdef",
-        "cores": 2,
-        **more,
-    }
+    origin = {"seeds": list(made.experiment.seeds), "commit": "0123456789abcdef", "cores": 2}
     (place / "provenance.json").write_text(json.dumps(origin), encoding="utf-8")
     return place
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -13,12 +14,13 @@ from tests.report import made
 
 VERDICTS = re.compile(r"(✓|✗|◐) |\*\*(holds|partly|does not hold|undecided)|\d (hold|speak)s?\b")
 PLAN = made.experiment([made.world("(a)")], ["cohort", "CLUB", "C3"], figure=1)
+QUICK = replace(PLAN, full_seeds=10)
 FINALS = {("(a)", "cohort"): 200.0, ("(a)", "CLUB"): 100.0, ("(a)", "C3"): 300.0}
 
 
 @pytest.fixture
 def quick(tmp_path):
-    made.folder(tmp_path / "synthetic", PLAN, made.regrets(FINALS), first_look=True)
+    made.folder(tmp_path / "synthetic", QUICK, made.regrets(FINALS))
     return tmp_path
 
 
@@ -41,7 +43,7 @@ def test_markdown_has_no_verdict_either(quick):
 
 
 def test_a_whole_run_beside_it_is_judged(quick):
-    made.folder(quick / "synthetic-more", PLAN, made.regrets(FINALS), first_look=False)
+    made.folder(quick / "synthetic-more", PLAN, made.regrets(FINALS))
     text = write_report(quick).read_text(encoding="utf-8")
     assert "A first look" in text and "synthetic-more" not in text[: text.index("<table")]
     assert "1 of 1 comparison holds, 1 more of a first look" in text

@@ -74,7 +74,7 @@ class Run:
     @property
     def first_look(self) -> bool:
         """Whether fewer seeds or rounds were run than the experiment file asks for."""
-        return bool(self.provenance.get("first_look"))
+        return self.results.experiment.first_look
 
     @cached_property
     def ran(self) -> frozenset[tuple[str, str]]:
