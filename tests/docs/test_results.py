@@ -18,7 +18,12 @@ SCRIPT = ROOT / "scripts" / "results"
 
 @pytest.fixture
 def place(tmp_path):
-    for name, figure in (("synthetic", 1), ("movielens-movielens-1m", 3), ("lists", None)):
+    for name, figure in (
+        ("synthetic", 1),
+        ("movielens-movielens-1m", 3),
+        ("lists", None),
+        ("grid", None),
+    ):
         changes = {} if figure is None else {"figure": figure}
         plan = made.experiment([made.world("(a)")], ["CLUB", "C3"], **changes)
         finals = {("(a)", "CLUB"): 100.0, ("(a)", "C3"): 300.0}
@@ -36,6 +41,7 @@ def run(place):
 def test_pictures_tables_and_claims(place):
     done = run(place)
     assert done.returncode == 0, done.stderr
+    assert "not measured" in done.stdout, "the verdicts are counted"
     docs = place / "docs"
     names = {path.name for path in (docs / "img").iterdir()}
     assert names == {"overview.png", "figure1.png", "figure3-movielens-1m.png", "lists.png"}
