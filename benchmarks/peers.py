@@ -1,4 +1,4 @@
-"""Time what one would pick instead, on the same draws in the same run.
+"""Time what one would pick instead, on the same draws: ``python -m benchmarks.peers``.
 
 Every round a user comes, the learner ranks the whole catalogue, shows the best four, and learns
 from the click. Each peer gets the nearest thing that it offers to linear UCB over item features
@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 import clubcascade as cc
-from clubcascade.bench.child import ONE_THREAD
-from clubcascade.bench.machine import machine
+from benchmarks.engine.machine import machine
+from benchmarks.engine.process import ONE_THREAD
 
 K, D, REG, BETA = 4, 20, 4.0, 1.0
 
@@ -245,4 +245,5 @@ if __name__ == "__main__":
     if ONE_THREAD.items() <= os.environ.items():
         main()
     else:
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ONE_THREAD})
+        again = [sys.executable, "-m", "benchmarks.peers", *sys.argv[1:]]
+        os.execve(sys.executable, again, {**os.environ, **ONE_THREAD})

@@ -27,7 +27,11 @@ app.command("reproduce")(reproduce)
 app.command("run")(run)
 app.command("report")(report)
 app.command("list")(list_names)
-app.command("bench")(bench)
+app.command(
+    "bench",
+    hidden=True,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(bench)
 app.add_typer(data, name="data")
 app.command("serve")(serve)
 app.command("keys")(keys)

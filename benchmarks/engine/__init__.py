@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from clubcascade.bench import (
+from benchmarks.engine import (
     baselines,
     batches,
     growth,
@@ -13,9 +13,9 @@ from clubcascade.bench import (
     speed,
     start,
 )
-from clubcascade.bench.child import ask
-from clubcascade.bench.machine import machine
-from clubcascade.bench.table import Report, read, write
+from benchmarks.engine.machine import machine
+from benchmarks.engine.process import ask
+from benchmarks.engine.table import Report, read, write
 from clubcascade.errors import unknown_name
 
 __all__ = ["PARTS", "Report", "measure", "read", "write"]
@@ -66,7 +66,7 @@ def measure(
         answers = []
         for job in jobs:
             progress(job.label, done, total)
-            answers.append(ask(job.function, job.arguments, job.settings))
+            answers.append(ask(job))
             done += 1
         tables.append(part.table(answers))
     progress("done", total, total)

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clubcascade.bench.child import Answer, now_mb
-from clubcascade.bench.clock import MICRO, SEED, K, pace
-from clubcascade.bench.part import Job, Part
-from clubcascade.bench.table import Column, Table
-from clubcascade.bench.worlds import paper_policy, paper_world
+from benchmarks.engine.clock import MICRO, SEED, K, pace
+from benchmarks.engine.process import Answer, Job, Part, now_mb
+from benchmarks.engine.table import Column, ResultTable
+from benchmarks.engine.worlds import paper_policy, paper_world
 from clubcascade.policies.club_cascade import ClubCascade
 from clubcascade.simulation import simulate
 
@@ -53,9 +52,9 @@ def jobs(quick: bool) -> list[Job]:
     return [Job(f"{n:,} rounds", measure, {"rounds": n}) for n in lengths]
 
 
-def table(answers: Sequence[Answer]) -> Table:
+def table(answers: Sequence[Answer]) -> ResultTable:
     """Return drift and memory against the number of rounds."""
-    return Table(
+    return ResultTable(
         "rounds",
         "One long run (u=40, L=200, d=20, complete start)",
         "One run each, u=40, L=200, d=20, K=4, one core, looked at a hundred times. *Drift* is "

@@ -6,11 +6,10 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from clubcascade.bench.child import Answer
-from clubcascade.bench.clock import MICRO, SEED, K, median_of
-from clubcascade.bench.part import Job, Part
-from clubcascade.bench.table import Column, Table
-from clubcascade.bench.worlds import paper_world
+from benchmarks.engine.clock import MICRO, SEED, K, median_of
+from benchmarks.engine.process import Answer, Job, Part
+from benchmarks.engine.table import Column, ResultTable
+from benchmarks.engine.worlds import paper_world
 from clubcascade.core import Policy
 from clubcascade.environments.synthetic import Synthetic
 from clubcascade.policies import POLICIES
@@ -70,11 +69,11 @@ def jobs(quick: bool) -> list[Job]:
     return [Job("every policy", measure, sizes)]
 
 
-def table(answers: Sequence[Answer]) -> Table:
+def table(answers: Sequence[Answer]) -> ResultTable:
     """Return the microseconds of every policy, fastest first."""
     rows = [row for answer in answers for row in answer["rows"]]
     measured = sorted(rows, key=lambda row: row.get("microseconds", 0.0))
-    return Table(
+    return ResultTable(
         "policies",
         "Every policy (simulate, u=40, L=200, K=4, d=20)",
         "`simulate` with a fixed catalogue, u=40, L=200, K=4, d=20, five orthogonal clusters, one "

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from clubcascade.bench.clock import SEED, K
-from clubcascade.bench.draws import after, drive, literal_of, points, stretches
-from clubcascade.bench.worlds import paper_policy, paper_world
+from benchmarks.engine.clock import SEED, K
+from benchmarks.engine.draws import after, drive, literal_of, points, stretches
+from benchmarks.engine.worlds import paper_policy, paper_world
 from clubcascade.simulation import simulate
 
 

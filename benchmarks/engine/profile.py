@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from clubcascade.bench.child import Answer
-from clubcascade.bench.clock import MICRO, SEED, K, median_of, pace, product_seconds
-from clubcascade.bench.part import Job, Part
-from clubcascade.bench.speed import SIZES
-from clubcascade.bench.table import Column, Table
-from clubcascade.bench.worlds import BETA, FEATURES, REG, paper_policy, paper_world
+from benchmarks.engine.clock import MICRO, SEED, K, median_of, pace, product_seconds
+from benchmarks.engine.process import Answer, Job, Part
+from benchmarks.engine.speed import SIZES
+from benchmarks.engine.table import Column, ResultTable
+from benchmarks.engine.worlds import BETA, FEATURES, REG, paper_policy, paper_world
 from clubcascade.core import Policy
 from clubcascade.policies.known_clusters import KnownClusters
 from clubcascade.policies.random import Random
@@ -68,9 +67,9 @@ def jobs(quick: bool) -> list[Job]:
     ]
 
 
-def table(answers: Sequence[Answer]) -> Table:
+def table(answers: Sequence[Answer]) -> ResultTable:
     """Return the parts of a round."""
-    return Table(
+    return ResultTable(
         "profile",
         "Where the time of a round goes (µs, simulate, fixed catalogue)",
         "Differences between runs of which each does more of the work, after every user has come "

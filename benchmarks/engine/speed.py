@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from clubcascade.bench.child import Answer
-from clubcascade.bench.clock import MICRO, SEED, K, product_seconds
-from clubcascade.bench.draws import points, stretches
-from clubcascade.bench.part import Job, Part
-from clubcascade.bench.table import Column, Table
-from clubcascade.bench.worlds import paper_policy, paper_world
+from benchmarks.engine.clock import MICRO, SEED, K, product_seconds
+from benchmarks.engine.draws import points, stretches
+from benchmarks.engine.process import Answer, Job, Part
+from benchmarks.engine.table import Column, ResultTable
+from benchmarks.engine.worlds import paper_policy, paper_world
 from clubcascade.core import Floats
 from clubcascade.environments.synthetic import Synthetic
 from clubcascade.simulation import simulate
@@ -157,12 +156,12 @@ def jobs(quick: bool) -> list[Job]:
     ]
 
 
-def table(answers: Sequence[Answer]) -> Table:
+def table(answers: Sequence[Answer]) -> ResultTable:
     """Put the rows of all sizes into one table, path by path."""
     rows = [row for answer in answers for row in answer["rows"]]
     order = {FIXED: 0, FRESH: 1, PYTHON: 2}
     rows.sort(key=lambda row: order[row["path"]])
-    return Table(
+    return ResultTable(
         "speed",
         "Microseconds of a round (K=4, d=20, complete start, one core)",
         "One core, K=4, d=20, five orthogonal clusters, alpha 2, beta 1, reg 4, all users known, "

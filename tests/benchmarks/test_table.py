@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from clubcascade import bench
-from clubcascade.bench.table import Column, Report, Table, read, write
+from benchmarks import engine
+from benchmarks.engine.table import Column, Report, ResultTable, read, write
 from clubcascade.errors import ClubCascadeError, UnknownName
 
 MACHINE = {
@@ -21,7 +21,9 @@ MACHINE = {
 
 def table(name="speed", value=1.5):
     columns = (Column("what", "what"), Column("us", "µs", 2))
-    return Table(name, "A title", "A note.", columns, ({"what": "a", "us": value}, {"what": "b"}))
+    return ResultTable(
+        name, "A title", "A note.", columns, ({"what": "a", "us": value}, {"what": "b"})
+    )
 
 
 def report(*tables, **changes):
@@ -71,4 +73,4 @@ def test_tables_of_an_earlier_run_of_the_same_kind_are_kept():
 
 def test_an_unknown_part_is_refused_before_anything_runs():
     with pytest.raises(UnknownName, match="did you mean 'speed'"):
-        bench.measure(["sped"])
+        engine.measure(["sped"])

@@ -4,7 +4,7 @@ import json
 
 import matplotlib as mpl
 
-from clubcascade.report.growth import growth, save_growth
+from benchmarks.engine.figure import growth, save_growth
 from clubcascade.report.style import SETTINGS
 
 TABLES = {

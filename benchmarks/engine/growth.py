@@ -7,11 +7,10 @@ import statistics
 import time
 from collections.abc import Sequence
 
-from clubcascade.bench.child import Answer
-from clubcascade.bench.clock import MICRO, SEED, K, median_of, pace, product_seconds
-from clubcascade.bench.part import Job, Part
-from clubcascade.bench.table import Column, Table
-from clubcascade.bench.worlds import crowd, paper_policy, paper_world, sparse_policy
+from benchmarks.engine.clock import MICRO, SEED, K, median_of, pace, product_seconds
+from benchmarks.engine.process import Answer, Job, Part
+from benchmarks.engine.table import Column, ResultTable
+from benchmarks.engine.worlds import crowd, paper_policy, paper_world, sparse_policy
 from clubcascade.simulation import simulate
 
 
@@ -119,10 +118,10 @@ def features_jobs(quick: bool) -> list[Job]:
     ]
 
 
-def users_table(answers: Sequence[Answer]) -> Table:
+def users_table(answers: Sequence[Answer]) -> ResultTable:
     """Compare every number of users with the first."""
     first = answers[0]["microseconds"]
-    return Table(
+    return ResultTable(
         "users",
         "A round against the number of users (sparse start, mean degree 20, L=200, d=20)",
         "Sparse start of mean degree 20, L=200, d=20, K=4, one core. Every edge is tested in every "
@@ -146,9 +145,9 @@ def users_table(answers: Sequence[Answer]) -> Table:
     )
 
 
-def items_table(answers: Sequence[Answer]) -> Table:
+def items_table(answers: Sequence[Answer]) -> ResultTable:
     """Compare every size with the bare product of that size."""
-    return Table(
+    return ResultTable(
         "items",
         "A round against the number of items (u=40, d=20, complete start)",
         "Fixed catalogue, u=40, d=20, K=4, complete start, one core. At most 3 times `X @ theta` "
@@ -169,14 +168,14 @@ def items_table(answers: Sequence[Answer]) -> Table:
     )
 
 
-def features_table(answers: Sequence[Answer]) -> Table:
+def features_table(answers: Sequence[Answer]) -> ResultTable:
     """Show the growth from row to row."""
     before = (None, *answers)
     rows = tuple(
         {**row, "slope": slope(row, old, "n_features")}
         for row, old in zip(answers, before, strict=False)
     )
-    return Table(
+    return ResultTable(
         "features",
         "A round against the number of features (u=40, L=200, complete start)",
         "Fixed catalogue, u=40, L=200, K=4, complete start, one core. *Exponent*: of d, since the "

@@ -28,7 +28,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """What one part of the benchmark measured; rows are mappings by the columns' keys."""
 
     name: str
@@ -64,7 +64,7 @@ class Report:
 
     machine: Mapping[str, Any]
     quick: bool
-    tables: tuple[Table, ...]
+    tables: tuple[ResultTable, ...]
 
     def markdown(self) -> str:
         """Return all tables as Markdown, each in a section that the docs can include by name."""
@@ -108,7 +108,7 @@ def read(folder: Path) -> Report | None:
         if found["format"] != FORMAT:
             raise ValueError(f"format {found['format']}, not {FORMAT}")
         tables = tuple(
-            Table(
+            ResultTable(
                 **{
                     **table,
                     "columns": tuple(Column(**column) for column in table["columns"]),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -54,26 +53,17 @@ def memory_gb() -> int | None:
 
 
 def commit() -> str | None:
-    """Return the short Git commit of this source tree, with ``+`` if files differ from it."""
-    here = Path(__file__).resolve()
-    if shutil.which("git") is None or "site-packages" in here.parts:
+    """Return the short Git commit of the package's source, with ``+`` if it was changed."""
+    source = Path(__file__).resolve().parents[2] / "src"
+    try:
+        found = _git(source, "rev-parse", "--short", "HEAD")
+        changed = _git(source, "status", "--porcelain", "--untracked-files=no", ".")
+    except (OSError, subprocess.SubprocessError):
         return None
-    found = _git(here.parent, "rev-parse", "--short", "HEAD")
-    if found is None:
-        return None
-    changed = _git(here.parents[1], "status", "--porcelain", "--untracked-files=no", ".")
     return f"{found}+" if changed else found
 
 
-def _git(folder: Path, *words: str) -> str | None:
-    try:
-        answer = subprocess.run(
-            ["git", "-C", str(folder), *words],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return answer.stdout.strip() if answer.returncode == 0 else None
+def _git(folder: Path, *words: str) -> str:
+    command = ["git", "-C", str(folder), *words]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    return answer.stdout.strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clubcascade.bench.literal import LiteralClub
+from benchmarks.engine.literal import LiteralClub
 from tests.reference.club_cascade import ClubCascade
 
 D, USERS, K = 4, 6, 3

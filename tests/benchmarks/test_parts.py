@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from clubcascade import bench
-from clubcascade.bench import baselines, batches, growth, long_run, profile, speed, start
-from clubcascade.bench.clock import pace, product_seconds
-from clubcascade.bench.worlds import paper_policy, paper_world
+from benchmarks import engine
+from benchmarks.engine import baselines, batches, growth, long_run, profile, speed, start
+from benchmarks.engine.clock import pace, product_seconds
+from benchmarks.engine.worlds import paper_policy, paper_world
 from clubcascade.policies import POLICIES
 
 LENGTHS = {"rounds": 120, "literal": 10, "python": 20, "repeats": 2}
@@ -123,8 +123,8 @@ def test_the_product_takes_longer_for_more_rows():
 
 
 @pytest.mark.parametrize("quick", [True, False])
-@pytest.mark.parametrize("part", bench.PARTS.values(), ids=lambda part: part.name)
+@pytest.mark.parametrize("part", engine.PARTS.values(), ids=lambda part: part.name)
 def test_every_job_can_be_sent_to_a_process(part, quick):
     for job in part.jobs(quick):
-        assert job.function.__module__.startswith("clubcascade.bench.")
+        assert job.function.__module__.startswith("benchmarks.engine.")
         assert job.label and isinstance(job.arguments, dict)

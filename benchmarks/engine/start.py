@@ -11,11 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clubcascade.bench.child import ONE_THREAD, Answer, ask
-from clubcascade.bench.clock import SEED, K
-from clubcascade.bench.part import Job, Part
-from clubcascade.bench.table import Column, Table
-from clubcascade.bench.worlds import paper_world
+from benchmarks.engine.clock import SEED, K
+from benchmarks.engine.process import ONE_THREAD, Answer, Job, Part, ask
+from benchmarks.engine.table import Column, ResultTable
+from benchmarks.engine.worlds import paper_world
 from clubcascade.core import Catalog
 from clubcascade.policies.club_cascade import ClubCascade
 from clubcascade.simulation import simulate
@@ -60,8 +59,8 @@ def compiles() -> Answer:
     """Time the first calls with an empty cache on disk, then in a second process."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {**ONE_THREAD, "NUMBA_CACHE_DIR": folder}
-        cold = ask(first_calls, {}, settings)
-        warm = ask(first_calls, {}, settings)
+        cold = ask(Job("first calls", first_calls, settings=settings))
+        warm = ask(Job("first calls", first_calls, settings=settings))
     return {
         "rows": [
             verdict("first recommend, update and simulate ever (compiles)", cold["whole"], 30.0),
@@ -83,9 +82,9 @@ def jobs(quick: bool) -> list[Job]:
     return found if quick else [*found, Job("compile", compiles)]
 
 
-def table(answers: Sequence[Answer]) -> Table:
+def table(answers: Sequence[Answer]) -> ResultTable:
     """Return the seconds of first contact."""
-    return Table(
+    return ResultTable(
         "start",
         "First contact (seconds)",
         "New processes; compiled code is cached on disk, so the first calls compile once per "

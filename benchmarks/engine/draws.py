@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from clubcascade.bench.clock import SEED, K
-from clubcascade.bench.literal import LiteralClub
+from benchmarks.engine.clock import SEED, K
+from benchmarks.engine.literal import LiteralClub
 from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.environments.table import Table
 from clubcascade.policies.club_cascade import ClubCascade

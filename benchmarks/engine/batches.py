@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from clubcascade.bench.child import ONE_THREAD, Answer
-from clubcascade.bench.clock import SEED, K, median_of, seconds_of
-from clubcascade.bench.machine import cores
-from clubcascade.bench.part import Job, Part
-from clubcascade.bench.table import Column, Table
-from clubcascade.bench.worlds import paper_policy, paper_world
+from benchmarks.engine.clock import SEED, K, median_of, seconds_of
+from benchmarks.engine.machine import cores
+from benchmarks.engine.process import ONE_THREAD, Answer, Job, Part
+from benchmarks.engine.table import Column, ResultTable
+from benchmarks.engine.worlds import paper_policy, paper_world
 from clubcascade.core import Ints
 from clubcascade.policies.club_cascade import ClubCascade
 from clubcascade.simulation import simulate
@@ -129,14 +128,14 @@ def jobs(quick: bool) -> list[Job]:
     return found
 
 
-def table(answers: Sequence[Answer]) -> Table:
+def table(answers: Sequence[Answer]) -> ResultTable:
     """Return events and lists a second, and what a second core brings."""
     rows = [dict(answer) for answer in answers]
     alone = next((row["per_second"] for row in rows if row.get("threads") == 1), None)
     for row in rows:
         if alone is not None and row.get("threads", 1) > 1:
             row["to_one_core"] = row["per_second"] / alone
-    return Table(
+    return ResultTable(
         "batches",
         "Batches (K=4, d=20, complete start)",
         "K=4, d=20, complete start. *Single*: the same calls one by one, from Python, on the same "

@@ -1,0 +1,1 @@
+"""Measurements of clubcascade: run them from a clone of its repository."""
