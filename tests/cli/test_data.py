@@ -252,7 +252,7 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch, home):
     def full(_handle):
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr("clubcascade.datasets.whole_files.os.fsync", full)
+    monkeypatch.setattr("clubcascade.datasets.files.os.fsync", full)
     result = call("interactions", "--path", file)
     assert refused(result, "No space left on device", "ratings.npz")
     assert list(home.iterdir()) == []

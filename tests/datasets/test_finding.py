@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from clubcascade import datasets, errors
-from clubcascade.datasets.folder import VARIABLE, checked_name, data_folder
+from clubcascade.datasets.store import VARIABLE, checked_name, data_folder
 from tests.datasets.made import pools_file
 
 

@@ -26,7 +26,7 @@ def folder(tmp_path):
 def test_the_same_input_is_not_prepared_twice(file, folder, monkeypatch):
     first = datasets.prepare_interactions(file, folder=folder)
     stamp = first.path.stat()
-    monkeypatch.setattr(ratings, "gather", None)  # would fail
+    monkeypatch.setattr(ratings, "read_clicks", None)  # would fail
     file.rename(file.with_name("moved.csv"))
     again = datasets.prepare_interactions(file.with_name("moved.csv"), name="some", folder=folder)
     assert (first.fresh, again.fresh) == (True, False)

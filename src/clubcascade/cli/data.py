@@ -15,7 +15,7 @@ from clubcascade.cli.bytes_bar import bytes_bar
 from clubcascade.cli.data_table import shown, summary
 from clubcascade.cli.outcome import told
 from clubcascade.datasets.editions import EDITIONS, SERVER, terms_of
-from clubcascade.datasets.watching import Progress
+from clubcascade.datasets.files import Progress
 
 PIPED = 160
 """Columns of a table where the output is no terminal."""

@@ -10,10 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from clubcascade.datasets.finding import find
-from clubcascade.datasets.folder import data_folder, prepared
 from clubcascade.datasets.interactions import Interactions
 from clubcascade.datasets.pools import prepare_pools
 from clubcascade.datasets.preparing import Prepared
+from clubcascade.datasets.store import data_folder, prepared
+from clubcascade.errors import MissingExtra
 
 if TYPE_CHECKING:
     from clubcascade.datasets.movielens import prepare_movielens
@@ -42,4 +43,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _WITH_ARROW:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_WITH_ARROW[name]}"), name)
+    try:
+        module = import_module(f"{__name__}.{_WITH_ARROW[name]}")
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            f'reading files of ratings needs {error.name}: pip install "clubcascade[experiments]"'
+        ) from error
+    return getattr(module, name)

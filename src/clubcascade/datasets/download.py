@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import errno
+import hashlib
 import http.client
 import os
 import re
-import ssl
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from clubcascade.datasets.checksums import md5
-from clubcascade.datasets.watching import Progress, silent
+from clubcascade.datasets.files import Progress, naming, silent
 from clubcascade.errors import DownloadFailed, InvalidArgument
 
 TIMEOUT = 30.0
@@ -26,8 +22,8 @@ TRIES = 4
 PAUSE = 1.0
 """Seconds before it is taken up again."""
 
-_PIECE = 1 << 18
-_CUT = (URLError, http.client.HTTPException, ConnectionError, TimeoutError, ssl.SSLError)
+_HEADERS = {"User-Agent": "clubcascade", "Accept-Encoding": "identity"}
+_CUT = (URLError, http.client.HTTPException, ConnectionError, TimeoutError)
 
 
 def fetch(
@@ -53,9 +49,22 @@ def fetch(
     if path.is_file():
         return path
     part = path.with_name(f"{path.name}.part")
-    _fetch_all(url, part, progress)
-    wanted = checksum or _published(f"{url}.md5")
-    if wanted is not None and (found := md5(part)) != wanted:
+    try:
+        _fetch_all(url, part, progress)
+        wanted = checksum or _published(f"{url}.md5")
+    except HTTPError as error:
+        error.close()
+        raise DownloadFailed(f"{url} cannot be fetched: {error.code} {error.reason}") from None
+    except _CUT as error:
+        words = " ".join(str(getattr(error, "reason", None) or error).split())
+        message = f"{url} cannot be reached ({words or type(error).__name__})"
+        if came := _size(part):
+            message = f"{url} was cut off after {came:,} bytes ({words}); the same command goes on"
+            message += " from there"
+        raise DownloadFailed(message) from None
+    with part.open("rb") as stream:
+        found = hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    if wanted not in (None, found):
         part.unlink()
         raise DownloadFailed(
             f"{url} came with a wrong checksum: its MD5 must be {wanted}, got {found}; "
@@ -71,105 +80,63 @@ def _fetch_all(url: str, part: Path, progress: Progress) -> None:
         before = _size(part)
         try:
             return _fetch_rest(url, part, progress)
-        except HTTPError as error:
-            raise _refused(url, error) from None
         except _CUT as error:
-            came = _size(part)
-            if came == before or attempt == TRIES:
-                raise _cut_off(url, came, error) from None
+            refused = isinstance(error, HTTPError)
+            if refused or _size(part) == before or attempt == TRIES:
+                raise
             time.sleep(PAUSE)
 
 
 def _fetch_rest(url: str, part: Path, progress: Progress) -> None:
     start = _size(part)
-    headers = {"User-Agent": "clubcascade", "Accept-Encoding": "identity"}
-    if start:
-        headers["Range"] = f"bytes={start}-"
-    try:
-        answer = urlopen(Request(url, headers=headers), timeout=TIMEOUT)
-    except HTTPError as error:
-        if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not start:
-            raise
-        error.close()
-        if _total(error.headers) == start:
-            return  # it was all there
-        part.unlink()
-        return _fetch_rest(url, part, progress)
+    answer = _ask(url, {"Range": f"bytes={start}-"} if start else {})
     with answer:
+        content_range = answer.headers.get("Content-Range", "")
+        if answer.status == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            if content_range == f"bytes */{start}":
+                return  # it was all there
+            part.unlink()
+            return _fetch_rest(url, part, progress)
         resumed = answer.status == http.HTTPStatus.PARTIAL_CONTENT
-        if resumed and _first(answer.headers) != start:
+        if resumed and not content_range.startswith(f"bytes {start}-"):
             raise DownloadFailed(f"{url} was not resumed where it was cut off; delete {part}")
-        total = _total(answer.headers) if resumed else _length(answer.headers)
         done = start if resumed else 0
+        total = done + int(answer.headers.get("Content-Length") or 0)
         part.parent.mkdir(parents=True, exist_ok=True)
-        with _named(part), part.open("ab" if resumed else "wb") as stream:
-            while piece := answer.read(_PIECE):
+        with naming(part), part.open("ab" if resumed else "wb") as stream:
+            while piece := answer.read1(1 << 18):
                 stream.write(piece)
                 done += len(piece)
-                progress("fetching", done, total or done)
+                progress("fetching", done, max(total, done))
             stream.flush()
             os.fsync(stream.fileno())
-    if total is not None and done < total:
+    if done < total:
         raise ConnectionError(f"{done:,} of {total:,} bytes came")
 
 
-@contextmanager
-def _named(part: Path) -> Iterator[None]:
-    """Name the file where the disk is full: what came stays, to go on from."""
+def _ask(url: str, headers: dict[str, str]) -> Any:
+    """Ask for a file; the answer that a range begins behind its end is one too."""
     try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-        raise OSError(error.errno, os.strerror(error.errno), str(part)) from error
+        return urlopen(Request(url, headers=_HEADERS | headers), timeout=TIMEOUT)
+    except HTTPError as error:
+        if headers and error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            return error
+        raise
 
 
 def _published(url: str) -> str | None:
     """Return the MD5 that is published in a small file; None where there is no such file."""
-    request = Request(url, headers={"User-Agent": "clubcascade"})
     try:
-        with urlopen(request, timeout=TIMEOUT) as answer:
+        with _ask(url, {}) as answer:
             text = answer.read(4096).decode("utf-8", errors="replace")
     except HTTPError as error:
-        refused = _refused(url, error)
         if error.code in (403, 404, 410):
+            error.close()
             return None
-        raise refused from None
-    except _CUT as error:
-        raise _cut_off(url, 0, error) from None
+        raise
     found = re.search(r"\b[0-9a-fA-F]{32}\b", text)
     return found[0].lower() if found else None
 
 
-def _refused(url: str, error: HTTPError) -> DownloadFailed:
-    error.close()
-    return DownloadFailed(f"{url} cannot be fetched: {error.code} {error.reason}")
-
-
-def _cut_off(url: str, came: int, error: Exception) -> DownloadFailed:
-    reason = getattr(error, "reason", None) or error
-    words = " ".join(str(reason).split()) or type(error).__name__
-    if came:
-        return DownloadFailed(
-            f"{url} was cut off after {came:,} bytes ({words}); the same command goes on from there"
-        )
-    return DownloadFailed(f"{url} cannot be reached ({words})")
-
-
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-def _length(headers: Any) -> int | None:
-    text = headers.get("Content-Length")
-    return int(text) if text and text.isdigit() else None
-
-
-def _total(headers: Any) -> int | None:
-    found = re.fullmatch(r"bytes (?:\d+-\d+|\*)/(\d+)", headers.get("Content-Range") or "")
-    return int(found[1]) if found else None
-
-
-def _first(headers: Any) -> int | None:
-    found = re.match(r"bytes (\d+)-", headers.get("Content-Range") or "")
-    return int(found[1]) if found else None

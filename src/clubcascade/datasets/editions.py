@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 SERVER = "https://files.grouplens.org/datasets/movielens/"
 
 
-@dataclass(frozen=True)
-class Edition:
-    """One published data set.
-
-    Attributes
-    ----------
-    title
-        What people call it.
-    archive
-        Its file on GroupLens' server; the folder in it has the same name.
-    ratings
-        How many ratings it has; None for an edition that changes.
-    md5
-        The checksum that GroupLens published; None for an edition that changes, whose checksum
-        lies beside it.
-    passing_on
-        What its terms say about giving it to others.
-    """
+class Edition(NamedTuple):
+    """One published data set; an edition that changes has no number of ratings and no checksum."""
 
     title: str
     archive: str
+    """Its file on GroupLens' server; the folder in it has the same name."""
     ratings: int | None
     md5: str | None
+    """The checksum that GroupLens published; by default the one beside the file is taken."""
     passing_on: str
+    """What its terms say about giving it to others."""
 
     @property
     def folder(self) -> str:
@@ -57,28 +44,24 @@ EDITIONS = {
 }
 """The editions by name; the first is the paper's."""
 
-_SHORT = (
-    "GroupLens: research use, not commercial without permission; {passing_on}; acknowledge it in "
-    "publications (Harper and Konstan 2015)"
-)
-_LONG = """\
-{title} belongs to GroupLens, University of Minnesota. In short, its terms are:
-  - it may be used for research;
-  - you may not state or imply that the University or GroupLens endorses you;
-  - you must acknowledge it in publications: F. M. Harper and J. A. Konstan, "The MovieLens
-    Datasets: History and Context", ACM TiiS 5(4), 2015;
-  - {passing_on};
-  - you may not use it commercially without permission.
-The full text: {readme} (also in the archive)."""
-
 
 def short_terms(edition: Edition) -> str:
     """Return the terms of an edition in one line, to be kept with the data."""
-    return _SHORT.format(passing_on=edition.passing_on)
+    return (
+        f"GroupLens: research use, not commercial without permission; {edition.passing_on}; "
+        f"acknowledge it in publications (Harper and Konstan 2015)"
+    )
 
 
 def terms_of(edition: Edition) -> str:
     """Return the terms of an edition, to be shown before it is fetched."""
-    ending = "txt" if edition.folder == "ml-1m" else "html"
-    readme = f"{SERVER}{edition.folder}-README.{ending}"
-    return _LONG.format(title=edition.title, passing_on=edition.passing_on, readme=readme)
+    readme = f"{SERVER}{edition.folder}-README.{'txt' if edition.folder == 'ml-1m' else 'html'}"
+    return f"""\
+{edition.title} belongs to GroupLens, University of Minnesota. In short, its terms are:
+  - it may be used for research;
+  - you may not state or imply that the University or GroupLens endorses you;
+  - you must acknowledge it in publications: F. M. Harper and J. A. Konstan, "The MovieLens
+    Datasets: History and Context", ACM TiiS 5(4), 2015;
+  - {edition.passing_on};
+  - you may not use it commercially without permission.
+The full text: {readme} (also in the archive)."""

@@ -8,18 +8,17 @@ import shlex
 from pathlib import Path
 
 from clubcascade.datasets import store
-from clubcascade.datasets.folder import SUFFIX, data_folder, path_of, prepared
+from clubcascade.datasets.files import PathLike
 from clubcascade.datasets.interactions import Interactions
 from clubcascade.datasets.pools import read_pools
-from clubcascade.errors import DataMissing
+from clubcascade.datasets.store import SUFFIX, data_folder, path_of, prepared
+from clubcascade.errors import DataMissing, InvalidArgument
 
 ALIASES = {"movielens": "movielens-20m"}
 """Short names: the paper's MovieLens is the one of 20 million ratings."""
 
 
-def find(
-    name_or_path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None
-) -> Interactions:
+def find(name_or_path: PathLike, folder: PathLike | None = None) -> Interactions:
     """Return a data set by its name, or a pools file by its path.
 
     Parameters
@@ -47,10 +46,12 @@ def find(
     if text.lower().endswith(SUFFIX):
         return _of_path(Path(text).expanduser())
     name = ALIASES.get(text, text)
-    place = data_folder(folder)
-    path = _path(name, place)
+    try:
+        path = path_of(name, folder)
+    except InvalidArgument:  # what cannot be a name cannot be there
+        path = None
     if path is None or not path.is_file():
-        raise _missing(name, place)
+        raise _missing(name, data_folder(folder))
     return store.read(path)
 
 
@@ -77,13 +78,6 @@ def _of_path(path: Path) -> Interactions:
             f"under a name, run: clubcascade data pools --path FILE --name NAME"
         )
     return read_pools(path) if store.read_header(path) is None else store.read(path)
-
-
-def _path(name: str, folder: Path) -> Path | None:
-    try:
-        return path_of(name, folder)
-    except ValueError:
-        return None
 
 
 def _missing(name: str, folder: Path) -> DataMissing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,53 +28,30 @@ class Ids(Sequence[str]):
     ('bob', 3, ['alice', 'bob', ''], True)
     """
 
-    __slots__ = ("_ends", "_letters")
+    __slots__ = ("ends", "letters")
 
     def __init__(self, letters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> None:
-        self._letters = np.ascontiguousarray(letters, dtype=np.uint8)
-        self._ends = np.ascontiguousarray(ends, dtype=np.int64)
-        for array in (self._letters, self._ends):
+        self.letters = np.ascontiguousarray(letters, dtype=np.uint8)
+        self.ends = np.ascontiguousarray(ends, dtype=np.int64)
+        for array in (self.letters, self.ends):
             array.flags.writeable = False
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Ids:
-        """Gather texts."""
+        """Encode texts."""
         parts = [text.encode() for text in texts]
         ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
         return cls(np.frombuffer(b"".join(parts), dtype=np.uint8), ends)
 
-    @property
-    def letters(self) -> npt.NDArray[np.uint8]:
-        """All texts in UTF-8, one after the other."""
-        return self._letters
-
-    @property
-    def ends(self) -> npt.NDArray[np.int64]:
-        """Where each text ends."""
-        return self._ends
-
-    def kept(self, wanted: npt.NDArray[np.bool_]) -> Ids:
-        """Return the wanted texts, in the same order.
-
-        >>> list(Ids.of(["a", "bc", "d"]).kept(np.array([True, False, True])))
-        ['a', 'd']
-        """
-        lengths = np.diff(self._ends, prepend=0)
-        return Ids(self._letters[np.repeat(wanted, lengths)], np.cumsum(lengths[wanted]))
-
     def __len__(self) -> int:
-        return len(self._ends)
+        return len(self.ends)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         place = range(len(self))[index]
-        start = 0 if place == 0 else int(self._ends[place - 1])
-        return self._letters[start : int(self._ends[place])].tobytes().decode()
+        start = int(self.ends[place - 1]) if place else 0
+        return self.letters[start : int(self.ends[place])].tobytes().decode()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, str):
@@ -82,7 +59,7 @@ class Ids(Sequence[str]):
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
-        return hash((self._letters.tobytes(), self._ends.tobytes()))
+        return hash((self.letters.tobytes(), self.ends.tobytes()))
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(text) for text in self[:3])

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from clubcascade.datasets.arrow import readable
+from clubcascade.datasets.clicks import readable
 from clubcascade.datasets.download import fetch
-from clubcascade.datasets.editions import EDITIONS, SERVER, Edition, short_terms
-from clubcascade.datasets.folder import data_folder, path_of
+from clubcascade.datasets.editions import EDITIONS, SERVER, short_terms
+from clubcascade.datasets.files import PathLike, Progress, file_at, silent
 from clubcascade.datasets.interactions import Interactions
-from clubcascade.datasets.preparing import Folder, Prepared, Recipe, file_at, kept, prepare
-from clubcascade.datasets.ratings import gather
-from clubcascade.datasets.tables import Opens, ParquetTable, Table, TextTable, open_table
-from clubcascade.datasets.watching import Progress, opened, silent
+from clubcascade.datasets.preparing import Prepared, kept, prepare
+from clubcascade.datasets.ratings import read_clicks
+from clubcascade.datasets.store import data_folder, path_of
+from clubcascade.datasets.tables import RatingsFile
 from clubcascade.errors import DownloadFailed, InvalidArgument, InvalidData, unknown_name
 
 COLUMNS = ("userId", "movieId", "rating", "timestamp")
@@ -28,10 +25,10 @@ PAPERS = "20m"
 def prepare_movielens(
     edition: str | None = None,
     *,
-    path: str | os.PathLike[str] | None = None,
+    path: PathLike | None = None,
     accept_terms: bool = False,
     url: str = SERVER,
-    folder: Folder = None,
+    folder: PathLike | None = None,
     progress: Progress = silent,
 ) -> Prepared:
     """Prepare an edition of MovieLens; every rating counts as a click, as in the paper.
@@ -60,38 +57,36 @@ def prepare_movielens(
         file = file_at(path)
         with readable(file):
             edition = edition or _recognised(file)
-        return _prepare(edition, file, folder, progress)
-    edition = edition or PAPERS
-    earlier = _earlier(edition, folder)
-    if earlier is not None:
-        return earlier
-    archive = _fetched(EDITIONS[edition], accept_terms, url, folder, progress)
-    return _prepare(edition, archive, folder, progress)
-
-
-def _prepare(edition: str, file: Path, folder: Folder, progress: Progress) -> Prepared:
-    chosen = EDITIONS[edition]
+    else:
+        edition = edition or PAPERS
+        target = path_of(f"movielens-{edition}", folder)
+        if (earlier := kept(target)) is not None:
+            return Prepared(earlier, target, fresh=False)
+        file = _fetched(edition, accept_terms, url, folder, progress)
     name = f"movielens-{edition}"
-    command = shlex.join(["clubcascade", "data", "movielens", edition, "--path", str(file)])
-    recipe = Recipe(name, "movielens", (file,), {}, short_terms(chosen), command)
 
     def make(source: dict[str, Any]) -> Interactions:
         with readable(file):
-            return gather(_table(file, progress), name, source | {"expected": chosen.ratings})
+            expected = {"expected": EDITIONS[edition].ratings}
+            return read_clicks(_ratings(file, progress), name, source | expected)
 
-    return prepare(recipe, make, folder=folder, progress=progress)
-
-
-def _earlier(edition: str, folder: Folder) -> Prepared | None:
-    """Return what is prepared already, from wherever it came."""
-    target = path_of(f"movielens-{edition}", data_folder(folder))
-    data = kept(target)
-    return None if data is None else Prepared(data, target, fresh=False)
+    return prepare(
+        name,
+        "movielens",
+        [file],
+        make,
+        options={},
+        terms=short_terms(EDITIONS[edition]),
+        arguments=["movielens", edition, "--path", str(file)],
+        folder=folder,
+        progress=progress,
+    )
 
 
 def _fetched(
-    edition: Edition, accept_terms: bool, url: str, folder: Folder, progress: Progress
+    name: str, accept_terms: bool, url: str, folder: PathLike | None, progress: Progress
 ) -> Path:
+    edition = EDITIONS[name]
     if not accept_terms:
         raise InvalidArgument(
             f"accept_terms must be true before {edition.title} is fetched, got False: read its "
@@ -99,65 +94,39 @@ def _fetched(
         )
     target = data_folder(folder) / "downloads" / edition.archive
     address = f"{url.rstrip('/')}/{edition.archive}"
-    local = f"clubcascade data movielens {_name_of(edition)} --path {edition.archive}"
     try:
         return fetch(address, target, checksum=edition.md5, progress=progress)
     except DownloadFailed as error:
+        local = f"clubcascade data movielens {name} --path {edition.archive}"
         raise DownloadFailed(f"{error}. With the file at hand: {local}") from None
 
 
-def _name_of(edition: Edition) -> str:
-    return next(name for name, other in EDITIONS.items() if other == edition)
-
-
-def _table(file: Path, progress: Progress) -> Table:
-    """Open the ratings, whatever they are in."""
+def _ratings(file: Path, progress: Progress = silent) -> RatingsFile:
+    """Return the ratings, whatever they are in; a ``.dat`` file has no header line."""
+    member = ""
     if zipfile.is_zipfile(file) or file.suffix.lower() == ".zip":
-        member = _member(file)
-        opens = _opens_member(file, member, progress)
-        return TextTable(opens, f"{file}/{member}", columns=_columns(member))
-    return open_table(file, columns=_columns(file.name), progress=progress)
-
-
-def _columns(name: str) -> tuple[str, ...] | None:
-    """Return the names of the columns of a file that has no header line."""
-    return COLUMNS if name.lower().endswith(".dat") else None
-
-
-def _opens_member(file: Path, member: str, progress: Progress) -> Opens:
-    @contextmanager
-    def opens() -> Iterator[IO[bytes]]:
-        with (
-            opened(file, progress) as stream,
-            zipfile.ZipFile(stream) as archive,
-            archive.open(member) as plain,
-        ):
-            yield plain
-
-    return opens
-
-
-def _member(file: Path) -> str:
-    """Return the name of the ratings in an archive."""
-    with zipfile.ZipFile(file) as archive:
-        names = archive.namelist()
-    wanted = [n for n in names if n.rpartition("/")[2] in ("ratings.csv", "ratings.dat")]
-    if len(wanted) != 1:
-        raise InvalidData(
-            f"{file} must hold one ratings.csv or ratings.dat, got {len(wanted)}; it holds "
-            f"{', '.join(names[:10]) or 'nothing'}"
-        )
-    return wanted[0]
+        with zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+        wanted = [n for n in names if n.rpartition("/")[2] in ("ratings.csv", "ratings.dat")]
+        if len(wanted) != 1:
+            raise InvalidData(
+                f"{file} must hold one ratings.csv or ratings.dat, got {len(wanted)}; it holds "
+                f"{', '.join(names[:10]) or 'nothing'}"
+            )
+        member = wanted[0]
+    headless = (member or file.name).lower().endswith(".dat")
+    return RatingsFile(file, member, COLUMNS if headless else (), progress)
 
 
 def _recognised(file: Path) -> str:
     """Return the edition that a local file is, by its folder or by its number of ratings."""
-    if zipfile.is_zipfile(file) or file.suffix.lower() == ".zip":
-        place = _member(file).split("/")[0]
+    table = _ratings(file)
+    if table.member:
+        place = table.member.split("/")[0]
         known = [name for name, edition in EDITIONS.items() if edition.folder == place]
         found = f"a folder {place!r}"
     else:
-        count = _ratings(file)
+        count = table.count_rows()
         known = [name for name, edition in EDITIONS.items() if edition.ratings == count]
         found = f"{count:,} ratings"
     if not known:
@@ -166,16 +135,3 @@ def _recognised(file: Path) -> str:
             f"is MovieLens 20M: clubcascade data movielens 20m --path {shlex.quote(str(file))}"
         )
     return known[0]
-
-
-def _ratings(file: Path) -> int:
-    table = open_table(file)
-    if isinstance(table, ParquetTable):
-        return table.rows
-    lines, last = 0, b"\n"
-    with file.open("rb") as stream:
-        while piece := stream.read(1 << 22):
-            lines += piece.count(b"\n")
-            last = piece[-1:]
-    header = 0 if file.suffix.lower() == ".dat" else 1
-    return lines + (last != b"\n") - header

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import zipfile
 import zlib
 from dataclasses import replace
@@ -15,12 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from clubcascade.datasets.checksums import sha256
-from clubcascade.datasets.folder import checked_name
+from clubcascade.datasets.files import PathLike, Progress, file_at, silent
 from clubcascade.datasets.ids import Ids
 from clubcascade.datasets.interactions import Interactions, assemble
-from clubcascade.datasets.preparing import Folder, Prepared, Recipe, file_at, prepare
-from clubcascade.datasets.watching import Progress, silent
+from clubcascade.datasets.preparing import Prepared, checksum, prepare
+from clubcascade.datasets.store import checked_name
 from clubcascade.errors import InvalidData
 
 ARRAY = "clicks"
@@ -38,42 +35,43 @@ def _read(path: Path, name: str, *_stamp: int) -> Interactions:
     clicks = _binary(path, _load(path))
     rows = sparse.csr_array(clicks)
     rows.sort_indices()
-    n_users, n_items = clicks.shape
     source = {
         "kind": "pools",
         "file": path.name,
-        "checksum": f"sha256:{sha256(path)}",
+        "checksum": checksum([path]),
         "rows": int(rows.nnz),
         "terms": TERMS,
     }
-    return assemble(
-        name,
-        rows.indptr,
-        rows.indices,
-        Ids.of(str(i) for i in range(n_users)),
-        Ids.of(str(i) for i in range(n_items)),
-        source,
-    )
+    users, items = (Ids.of(str(i) for i in range(n)) for n in clicks.shape)
+    return assemble(name, rows.indptr, rows.indices, users, items, source)
 
 
 def prepare_pools(
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
     name: str | None = None,
-    folder: Folder = None,
+    folder: PathLike | None = None,
     progress: Progress = silent,
 ) -> Prepared:
     """Keep a pools file under a name; by default its own."""
     file = file_at(path)
     name = checked_name(name if name is not None else file.stem)
-    command = shlex.join(["clubcascade", "data", "pools", "--path", str(file), "--name", name])
-    recipe = Recipe(name, "pools", (file,), {}, TERMS, command)
 
     def make(source: dict[str, Any]) -> Interactions:
         data = read_pools(file, name)
         return replace(data, source=data.source | source)
 
-    return prepare(recipe, make, folder=folder, progress=progress)
+    return prepare(
+        name,
+        "pools",
+        [file],
+        make,
+        options={},
+        terms=TERMS,
+        arguments=["pools", "--path", str(file), "--name", name],
+        folder=folder,
+        progress=progress,
+    )
 
 
 def _load(path: Path) -> npt.NDArray[Any]:
@@ -88,9 +86,9 @@ def _load(path: Path) -> npt.NDArray[Any]:
                 )
             array: npt.NDArray[Any] = file[ARRAY]
             return array
+    except InvalidData:
+        raise
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
-        if isinstance(error, InvalidData):
-            raise
         raise InvalidData(
             f"{path} must be a whole .npz file with an array {ARRAY!r}, got one that cannot be "
             f"read: {error}"
@@ -104,7 +102,6 @@ def _binary(path: Path, array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if array.dtype.kind not in "buif":
         raise InvalidData(f"{where} must be of 0 and 1, got dtype {array.dtype}")
     clicks = array.astype(np.bool_)
-    if array.dtype.kind != "b" and not np.array_equal(clicks, array):
-        wrong = array[array != clicks][0]
-        raise InvalidData(f"{where} must be of 0 and 1, got {wrong}")
+    if not np.array_equal(clicks, array):
+        raise InvalidData(f"{where} must be of 0 and 1, got {array[array != clicks][0]}")
     return clicks

@@ -3,49 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import os
+import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from clubcascade.datasets import store
-from clubcascade.datasets.checksums import sha256
-from clubcascade.datasets.folder import data_folder, path_of
+from clubcascade.datasets.files import PathLike, Progress, opened, silent
 from clubcascade.datasets.interactions import Interactions
-from clubcascade.datasets.watching import Progress, silent
-from clubcascade.errors import DataMissing, InvalidData
-
-Folder = str | os.PathLike[str] | None
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What to prepare, from what.
-
-    Attributes
-    ----------
-    name
-        What the data set will be called.
-    kind
-        Which reader made it.
-    files
-        What was read.
-    options
-        What else the result depends on.
-    terms
-        Under which terms the data may be used, in short.
-    command
-        What prepares it again.
-    """
-
-    name: str
-    kind: str
-    files: tuple[Path, ...]
-    options: dict[str, Any] = field(default_factory=dict)
-    terms: str = ""
-    command: str = ""
+from clubcascade.errors import InvalidData
 
 
 @dataclass(frozen=True)
@@ -58,32 +26,41 @@ class Prepared:
 
 
 def prepare(
-    recipe: Recipe,
+    name: str,
+    kind: str,
+    files: Sequence[Path],
     make: Callable[[dict[str, Any]], Interactions],
     *,
-    folder: Folder = None,
+    options: dict[str, Any],
+    terms: str,
+    arguments: Sequence[str],
+    folder: PathLike | None = None,
     progress: Progress = silent,
 ) -> Prepared:
     """Make a data set and keep it, unless the same files were prepared before.
 
     Parameters
     ----------
+    name, kind
+        What the data set will be called, and which reader makes it.
+    files, options
+        What is read, and what else the result depends on.
     make
         Makes the data set; it is given what is known of the source.
+    terms, arguments
+        The terms of use in short, and what stands behind ``clubcascade data`` to prepare it again.
+    folder, progress
+        The folder of prepared data, and what is told how many bytes of how many are done.
     """
-    target = path_of(recipe.name, data_folder(folder))
-    key = {
-        "kind": recipe.kind,
-        "checksum": checksum(recipe.files, progress),
-        "options": recipe.options,
-    }
+    target = store.path_of(name, folder)
+    key = {"kind": kind, "checksum": checksum(files, progress), "options": options}
     earlier = kept(target)
-    if earlier is not None and {name: earlier.source.get(name) for name in key} == key:
+    if earlier is not None and {part: earlier.source.get(part) for part in key} == key:
         return Prepared(earlier, target, fresh=False)
     source = key | {
-        "file": ", ".join(path.name for path in recipe.files),
-        "terms": recipe.terms,
-        "command": recipe.command,
+        "file": ", ".join(path.name for path in files),
+        "terms": terms,
+        "command": shlex.join(["clubcascade", "data", *arguments]),
         "prepared": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     data = make(source)
@@ -99,35 +76,12 @@ def kept(path: Path) -> Interactions | None:
         return None
 
 
-def checksum(paths: Sequence[Path], progress: Progress = silent) -> str:
+def checksum(files: Sequence[Path], progress: Progress = silent) -> str:
     """Return a checksum of files: SHA-256, of several files over their sorted checksums."""
-    total = sum(path.stat().st_size for path in paths)
-    done = 0
-
-    def move(count: int) -> None:
-        nonlocal done
-        done += count
-        progress("checksum", done, total)
-
-    digests = [sha256(path, move) for path in paths]
-    if len(digests) == 1:
-        return f"sha256:{digests[0]}"
-    return f"sha256:{hashlib.sha256(' '.join(sorted(digests)).encode()).hexdigest()}"
-
-
-def existing(path: str | os.PathLike[str]) -> Path:
-    """Return a path that is there; say so plainly if it is not."""
-    found = Path(path).expanduser()
-    if not found.exists():
-        raise DataMissing(f"path must be a file on this machine, got {str(path)!r}: no such file")
-    return found
-
-
-def file_at(path: str | os.PathLike[str]) -> Path:
-    """Return a path that is a file with something in it."""
-    found = existing(path)
-    if not found.is_file():
-        raise InvalidData(f"path must be a file, got the folder {str(path)!r}")
-    if not found.stat().st_size:
-        raise InvalidData(f"{found} is empty")
-    return found
+    digests = []
+    for file in files:
+        with opened(file, progress, "checksum") as stream:
+            digests.append(hashlib.file_digest(stream, "sha256").hexdigest())
+    if len(digests) > 1:
+        digests = [hashlib.sha256(" ".join(sorted(digests)).encode()).hexdigest()]
+    return f"sha256:{digests[0]}"

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-import os
+import difflib
 import re
-import shlex
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from clubcascade import validation
-from clubcascade.datasets.arrow import pa, pc, readable
-from clubcascade.datasets.columns import column_of
-from clubcascade.datasets.folder import checked_name
-from clubcascade.datasets.gathering import Gathering
+from clubcascade.datasets.clicks import Clicks, readable
+from clubcascade.datasets.files import PathLike, Progress, file_at, silent
 from clubcascade.datasets.interactions import Interactions
-from clubcascade.datasets.preparing import Folder, Prepared, Recipe, file_at, prepare
-from clubcascade.datasets.tables import Table, open_table
-from clubcascade.datasets.watching import Progress, silent
+from clubcascade.datasets.preparing import Prepared, prepare
+from clubcascade.datasets.store import checked_name
+from clubcascade.datasets.tables import RatingsFile
 from clubcascade.errors import InvalidArgument, InvalidData
 
 TERMS = "those of whoever made the file"
+KNOWN = {
+    "user": "user userid uid customer customerid visitor visitorid member memberid reviewer "
+    "reviewerid account accountid client clientid",
+    "item": "item itemid iid movie movieid product productid business businessid article articleid "
+    "book bookid isbn asin song songid track trackid artist artistid game gameid video videoid sku",
+    "rating": "rating ratings stars score overall",
+    "time": "timestamp time date datetime unixreviewtime ts",
+}
+"""Names that a column is recognised by, the usual ones first, without case and punctuation."""
 
 
 def prepare_interactions(
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
     name: str | None = None,
     user: str | None = None,
@@ -31,7 +40,7 @@ def prepare_interactions(
     rating: str | None = None,
     at_least: float | None = None,
     time: str | None = None,
-    folder: Folder = None,
+    folder: PathLike | None = None,
     progress: Progress = silent,
 ) -> Prepared:
     """Prepare a table of interactions: one row a click (a rating, a purchase, a view).
@@ -54,7 +63,8 @@ def prepare_interactions(
         Told what is being done, how many bytes of how many.
     """
     file = file_at(path)
-    name = checked_name(name if name is not None else _stem(file))
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", file.name.split(".")[0]).strip("-._")
+    name = checked_name(name if name is not None else stem or "interactions")
     if at_least is not None:
         at_least = validation.number("at_least", at_least)
     elif rating is not None:
@@ -64,79 +74,97 @@ def prepare_interactions(
         )
     named = {"user": user, "item": item, "rating": rating, "at_least": at_least, "time": time}
     options: dict[str, Any] = {key: value for key, value in named.items() if value is not None}
-    recipe = Recipe(name, "interactions", (file,), options, TERMS, _command(file, name, options))
+    arguments = ["interactions", "--path", str(file), "--name", name]
+    for key, value in options.items():
+        arguments += [f"--{key.replace('_', '-')}", str(value)]
 
     def make(source: dict[str, Any]) -> Interactions:
         with readable(file):
-            return gather(open_table(file, progress=progress), name, source, **options)
+            return read_clicks(RatingsFile(file, progress=progress), name, source, **options)
 
-    return prepare(recipe, make, folder=folder, progress=progress)
+    return prepare(
+        name,
+        "interactions",
+        [file],
+        make,
+        options=options,
+        terms=TERMS,
+        arguments=arguments,
+        folder=folder,
+        progress=progress,
+    )
 
 
-def gather(
-    table: Table,
+def read_clicks(
+    table: RatingsFile,
     name: str,
     source: dict[str, Any],
     *,
-    user: str | None = None,
-    item: str | None = None,
-    rating: str | None = None,
     at_least: float | None = None,
-    time: str | None = None,
+    **named: str | None,
 ) -> Interactions:
-    """Read the columns of a table that are needed, and gather them."""
-    where = source["file"]
-    wanted = {"user": column_of("user", table.columns, user, where)}
-    wanted["item"] = column_of("item", table.columns, item, where)
-    types: dict[str, Any] = {wanted["user"]: pa.string(), wanted["item"]: pa.string()}
-    if at_least is not None:
-        wanted["rating"] = column_of("rating", table.columns, rating, where)
-        types[wanted["rating"]] = pa.float64()
-    if time is not None:
-        wanted["time"] = column_of("time", table.columns, time, where)
-    _check_distinct(wanted)
-    gathering = Gathering()
-    low: Any = None
-    high: Any = None
-    best: float | None = None
-    unliked = 0
-    for columns in table.blocks(list(wanted.values()), types):
-        block = dict(zip(wanted, columns, strict=True))
-        if "time" in block and (span := pc.min_max(block["time"]).as_py())["min"] is not None:
-            low = span["min"] if low is None else min(low, span["min"])
-            high = span["max"] if high is None else max(high, span["max"])
-        users, items = block["user"], block["item"]
-        if "rating" in block:
-            liked = pc.fill_null(pc.greater_equal(block["rating"], at_least), False)
-            top = pc.max(block["rating"]).as_py()
-            best = top if best is None or (top is not None and top > best) else best
-            unliked += len(users)
+    """Read the columns of a table that are needed; ``named`` are the columns that were named."""
+    where, found = source["file"], table.columns()
+    roles = ["user", "item"] + ["rating"] * (at_least is not None) + ["time"] * ("time" in named)
+    wanted = {role: column_of(role, found, named.get(role), where) for role in roles}
+    for role, column in wanted.items():
+        if list(wanted.values()).count(column) > 1:
+            raise InvalidArgument(f"{role} must be a column of its own, got {column!r} twice")
+    kinds = {"user": pa.string(), "item": pa.string(), "rating": pa.float64()}
+    types = {column: kinds[role] for role, column in wanted.items() if role in kinds}
+    clicks, unliked = Clicks(), 0
+    times, ratings = _Span(), _Span()
+    for block in table.blocks(list(wanted.values()), types):
+        columns = dict(zip(wanted, block, strict=True))
+        users, items = columns["user"], columns["item"]
+        if "time" in columns:
+            times.add(columns["time"])
+        if "rating" in columns:
+            ratings.add(columns["rating"])
+            liked = pc.greater_equal(columns["rating"], at_least)
             users, items = users.filter(liked), items.filter(liked)
-            unliked -= len(users)
-        gathering.add(users, items)
-    if unliked and not gathering.rows:
+            unliked += len(columns["user"]) - len(users)
+        clicks.add(users, items)
+    if unliked and not clicks.rows:
+        best = ratings.high
         raise InvalidData(f"{where} has no rating of at least {at_least:g}; its best is {best}")
     notes: dict[str, Any] = {"unliked": unliked} if at_least is not None else {}
-    if low is not None:
-        notes |= {"first": str(low), "last": str(high)}
-    return gathering.finish(name, source | notes)
+    if times.low is not None:
+        notes |= {"first": str(times.low), "last": str(times.high)}
+    return clicks.finish(name, source | notes)
 
 
-def _check_distinct(wanted: dict[str, str]) -> None:
-    names = list(wanted.values())
-    for role, name in wanted.items():
-        if names.count(name) > 1:
-            raise InvalidArgument(f"{role} must be a column of its own, got {name!r} twice")
+class _Span:
+    """The smallest and the largest value of a column; None while there is none."""
+
+    low: Any = None
+    high: Any = None
+
+    def add(self, column: Any) -> None:
+        seen = pc.min_max(column).as_py()
+        if seen["min"] is not None:
+            self.low = seen["min"] if self.low is None else min(self.low, seen["min"])
+            self.high = seen["max"] if self.high is None else max(self.high, seen["max"])
 
 
-def _stem(file: Path) -> str:
-    """Return the file's name without endings, as a name of a data set."""
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", file.name.split(".")[0]).strip("-._")
-    return stem or "interactions"
+def column_of(role: str, found: Sequence[str], wanted: str | None, where: object) -> str:
+    """Return the column for a role: the wanted one, or the one whose name says it.
 
-
-def _command(file: Path, name: str, options: dict[str, Any]) -> str:
-    words = ["clubcascade", "data", "interactions", "--path", str(file), "--name", name]
-    for key, value in options.items():
-        words += [f"--{key.replace('_', '-')}", str(value)]
-    return shlex.join(words)
+    >>> column_of("user", ["userId", "movieId", "rating"], None, "ratings.csv")
+    'userId'
+    """
+    names = ", ".join(repr(name[:40]) for name in found[:30])
+    listed = f"Columns found: {names}{', …' if len(found) > 30 else ''}"
+    if wanted is not None:
+        if wanted in found:
+            return wanted
+        near = difflib.get_close_matches(wanted, found, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise InvalidData(f"{where} has no column {wanted!r}{hint} {listed}")
+    plain = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in reversed(found)}
+    for name in KNOWN[role].split():
+        if name in plain:
+            return plain[name]
+    raise InvalidData(
+        f"{where} has no column that looks like the {role}; name it with --{role}. {listed}"
+    )

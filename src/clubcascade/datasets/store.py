@@ -7,6 +7,8 @@ format is refused with the command that prepares it again.
 from __future__ import annotations
 
 import json
+import os
+import re
 import zipfile
 import zlib
 from functools import lru_cache
@@ -15,18 +17,57 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import platformdirs
 
+from clubcascade.datasets.files import PathLike, written
 from clubcascade.datasets.ids import Ids
 from clubcascade.datasets.interactions import Interactions, assemble
-from clubcascade.datasets.whole_files import written
-from clubcascade.errors import InvalidData
+from clubcascade.errors import InvalidArgument, InvalidData
 
+VARIABLE = "CLUBCASCADE_DATA"
+"""The environment variable that names the folder of prepared data."""
+SUFFIX = ".npz"
 FORMAT = 1
 """Number of the format of prepared data."""
 
 _MAGIC = "clubcascade data"
 _HEADER = "header.json"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _DAMAGE = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, ValueError, TypeError, RuntimeError)
+
+
+def data_folder(folder: PathLike | None = None) -> Path:
+    """Return the folder of prepared data: the given one, the variable's, or the user's own.
+
+    >>> data_folder("here").name
+    'here'
+    """
+    chosen = folder if folder is not None else os.environ.get(VARIABLE) or None
+    if chosen is not None:
+        return Path(chosen).expanduser()
+    return Path(platformdirs.user_cache_dir("clubcascade", appauthor=False)) / "data"
+
+
+def prepared(folder: PathLike | None = None) -> dict[str, Path]:
+    """Return the files of prepared data by name; nothing where there is no folder yet."""
+    files = data_folder(folder).glob(f"*{SUFFIX}")
+    names = {file.stem: file for file in files if not file.name.startswith(".")}
+    return dict(sorted(names.items()))
+
+
+def path_of(name: str, folder: PathLike | None = None) -> Path:
+    """Return the place of a prepared data set."""
+    return data_folder(folder) / f"{checked_name(name)}{SUFFIX}"
+
+
+def checked_name(name: str) -> str:
+    """Return a name that can be a file's: letters, digits, dots, dashes, underscores."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name.endswith(SUFFIX):
+        raise InvalidArgument(
+            f"name must be 1 to 100 letters, digits, '.', '_' or '-', the first a letter or a "
+            f"digit, not ending in {SUFFIX}, got {name!r}"
+        )
+    return name
 
 
 def write(data: Interactions, path: Path) -> None:
@@ -39,15 +80,13 @@ def write(data: Interactions, path: Path) -> None:
         "counts": {"users": data.n_users, "items": data.n_items, "clicks": data.n_clicks},
         "source": data.source,
     }
-    users, items = _ids(data.user_ids), _ids(data.item_ids)
     arrays: dict[str, npt.NDArray[Any]] = {
         "indptr": data.clicks.indptr,
         "indices": data.clicks.indices,
-        "user_letters": users.letters,
-        "user_ends": users.ends,
-        "item_letters": items.letters,
-        "item_ends": items.ends,
     }
+    for side, ids in (("user", data.user_ids), ("item", data.item_ids)):
+        texts = ids if isinstance(ids, Ids) else Ids.of(ids)
+        arrays |= {f"{side}_letters": texts.letters, f"{side}_ends": texts.ends}
     with written(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_HEADER, json.dumps(header))
         for name, value in arrays.items():
@@ -78,12 +117,11 @@ def read_header(path: Path) -> dict[str, Any] | None:
         ) from None
     if not isinstance(header, dict) or header.get("magic") != _MAGIC:
         return None
-    found = header.get("format")
-    if found != FORMAT:
+    if header.get("format") != FORMAT:
         command = dict(header.get("source") or {}).get("command", "clubcascade data --help")
         raise InvalidData(
-            f"{path} must be prepared data of format {FORMAT}, got format {found!r}; "
-            f"prepare it again: {command}"
+            f"{path} must be prepared data of format {FORMAT}, got format "
+            f"{header.get('format')!r}; prepare it again: {command}"
         )
     return header
 
@@ -95,18 +133,17 @@ def _read(path: Path, *_stamp: int) -> Interactions:
         raise InvalidData(f"{path} must be prepared data, got an .npz file of another kind")
     try:
         with zipfile.ZipFile(path) as archive:
-            return assemble(
-                str(header["name"]),
-                _array(archive, "indptr"),
-                _array(archive, "indices"),
-                Ids(_array(archive, "user_letters"), _array(archive, "user_ends")),
-                Ids(_array(archive, "item_letters"), _array(archive, "item_ends")),
-                dict(header["source"]),
-                fingerprint=str(header["fingerprint"]),
+            starts, columns = _array(archive, "indptr"), _array(archive, "indices")
+            users, items = (
+                Ids(_array(archive, f"{side}_letters"), _array(archive, f"{side}_ends"))
+                for side in ("user", "item")
             )
+        name, source = str(header["name"]), dict(header["source"])
+        fingerprint = str(header["fingerprint"])
+        return assemble(name, starts, columns, users, items, source, fingerprint)
+    except InvalidData:
+        raise
     except _DAMAGE as error:
-        if isinstance(error, InvalidData):
-            raise
         raise InvalidData(f"{path} is damaged: {error}") from None
 
 
@@ -116,7 +153,3 @@ def _array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
         if member.read(1):
             raise ValueError(f"{name} is longer than it says")
     return array
-
-
-def _ids(ids: Any) -> Ids:
-    return ids if isinstance(ids, Ids) else Ids.of(ids)

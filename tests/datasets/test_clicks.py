@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clubcascade import errors
-from clubcascade.datasets.gathering import Gathering
+from clubcascade.datasets.clicks import Clicks
 from tests.datasets.made import pairs
 
 SOURCE = {"file": "some.csv"}
@@ -13,11 +13,11 @@ ROWS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max
 
 
 def gathered(rows, blocks=1, **options):
-    gathering = Gathering()
+    clicks = Clicks()
     for part in np.array_split(np.arange(len(rows)), blocks):
         users, items = ([rows[n][side] for n in part] for side in (0, 1))
-        gathering.add(pa.array(users), pa.array(items))
-    return gathering.finish("some", dict(SOURCE), **options)
+        clicks.add(pa.array(users), pa.array(items))
+    return clicks.finish("some", dict(SOURCE), **options)
 
 
 @given(ROWS, st.integers(1, 4), st.randoms(use_true_random=False))
@@ -45,9 +45,9 @@ def test_only_the_wanted_items_are_kept(rows, wanted):
 
 
 def test_rows_without_a_user_or_an_item_are_counted_and_left_out():
-    gathering = Gathering()
-    gathering.add(pa.array(["a", None, "", "b"]), pa.array(["x", "x", "x", None]))
-    data = gathering.finish("some", dict(SOURCE))
+    clicks = Clicks()
+    clicks.add(pa.array(["a", None, "", "b"]), pa.array(["x", "x", "x", None]))
+    data = clicks.finish("some", dict(SOURCE))
     assert pairs(data) == {("a", "x")}
     assert (data.source["rows"], data.source["incomplete"], data.source["used"]) == (4, 3, 1)
 
@@ -62,11 +62,11 @@ def test_rows_without_a_user_or_an_item_are_counted_and_left_out():
     ],
 )
 def test_a_number_is_the_same_id_however_it_was_stored(users):
-    gathering = Gathering()
-    gathering.add(users, pa.array(["x", "y", "z"]))
-    assert pairs(gathering.finish("some", dict(SOURCE))) == {("1", "x"), ("20", "y")}
+    clicks = Clicks()
+    clicks.add(users, pa.array(["x", "y", "z"]))
+    assert pairs(clicks.finish("some", dict(SOURCE))) == {("1", "x"), ("20", "y")}
 
 
 def test_nothing_at_all():
     with pytest.raises(errors.InvalidData, match=r"some.csv has no rows"):
-        Gathering().finish("some", dict(SOURCE))
+        Clicks().finish("some", dict(SOURCE))

@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from clubcascade.datasets import whole_files
-from clubcascade.datasets.whole_files import written
+from clubcascade.datasets import files
+from clubcascade.datasets.files import written
 
 
 def test_a_file_is_there_when_it_is_whole(tmp_path):
@@ -31,7 +31,7 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
     def full(_handle):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(whole_files.os, "fsync", full)
+    monkeypatch.setattr(files.os, "fsync", full)
     path = tmp_path / "file.npz"
     with (
         pytest.raises(OSError, match=r"No space left.*file\.npz") as caught,
