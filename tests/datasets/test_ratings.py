@@ -79,10 +79,17 @@ def test_wrong_options(file, options, error, words):
     assert not (file.parent / "data").exists()
 
 
-def test_a_rating_that_is_no_number(file):
-    file.write_text("who,what,how\na,x,good\n")
-    with pytest.raises(errors.InvalidData, match="my ratings.csv cannot be read.*'good'"):
+def test_a_rating_that_is_no_number_is_named_with_its_row_and_column(file):
+    file.write_text("how,who,note,what\n3,a,,x\n4,b,,y\ngood,a,,x\n5,b,,x\n")
+    words = r"my ratings.csv cannot be read: .*column 'how'.*[Rr]ow #4.*'good'"
+    with pytest.raises(errors.InvalidData, match=words):
         prepared(file, rating="how", at_least=3)
+
+
+def test_a_row_that_is_too_short_is_named(file):
+    file.write_text("who,what\na,x\nb\n")
+    with pytest.raises(errors.InvalidData, match="cannot be read: .*[Rr]ow #3: Expected 2 columns"):
+        prepared(file)
 
 
 def test_no_such_file(tmp_path):

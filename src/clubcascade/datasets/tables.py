@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -55,6 +56,9 @@ class RatingsFile:
             endings = ", ".join((*TEXT, *PARQUET))
             raise InvalidData(f"path must end in {endings}, got {self.path.name!r}")
 
+    def __str__(self) -> str:
+        return f"{self.path}/{self.member}" if self.member else str(self.path)
+
     @property
     def parquet(self) -> bool:
         """Whether it is a Parquet file."""
@@ -91,14 +95,33 @@ class RatingsFile:
 
     def blocks(self, wanted: Sequence[str], types: Mapping[str, Any]) -> Iterator[list[Array]]:
         """Yield the wanted columns, some hundred thousand rows at a time."""
-        with self.open() as stream:
-            if self.parquet:
+        if self.parquet:
+            with self.open() as stream:
                 for batch in pq.ParquetFile(stream).iter_batches(_ROWS, columns=list(wanted)):
                     yield [_cast(batch[name], types.get(name)) for name in wanted]
-            else:
-                options = self._text_options(wanted, types)
-                for batch in pa_csv.open_csv(stream, *options):
+            return
+        read, *others = self._text_options(wanted, types)
+        try:
+            with self.open() as stream:
+                for batch in pa_csv.open_csv(stream, read, *others):
                     yield batch.columns
+        except pa.ArrowInvalid as error:
+            raise InvalidData(f"{self} cannot be read: {self._reason(read, others)}") from error
+
+    def _reason(self, read: Any, others: Sequence[Any]) -> str:
+        """Read a damaged text again, in one thread: then Arrow counts the rows."""
+        read.use_threads = False
+        names = read.column_names or self.columns()
+        try:
+            with self.open() as stream:
+                for _ in pa_csv.open_csv(stream, read, *others):
+                    pass
+        except pa.ArrowInvalid as error:
+            text = re.sub(
+                r"CSV column #(\d+)", lambda n: f"column {names[int(n[1])]!r}", str(error)
+            )
+            return " ".join(text.split())[:300]
+        return "it was changed meanwhile"
 
     def _text_options(self, wanted: Sequence[str], types: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return Arrow's options; it knows no ``::``, so there is an empty column between two."""
@@ -124,8 +147,7 @@ class RatingsFile:
             head = stream.read(_HEAD).decode("utf-8-sig", errors="replace")
         line = head.lstrip("\r\n").split("\n", 1)[0].rstrip("\r")
         if not line.strip():
-            where = f"{self.path}/{self.member}" if self.member else self.path
-            raise InvalidData(f"{where} is empty")
+            raise InvalidData(f"{self} is empty")
         return line, _DOUBLE_COLON if _DOUBLE_COLON in line else max(_DELIMITERS, key=line.count)
 
 
