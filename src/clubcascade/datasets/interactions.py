@@ -84,7 +84,13 @@ def assemble(
     if not _fits(starts, columns, len(user_ids), len(item_ids)):
         raise InvalidData(f"data set {name!r} does not fit together: its file was damaged")
     known = fingerprint or _fingerprint(starts, columns, user_ids, item_ids)
-    clicks = _matrix(starts, columns, (len(user_ids), len(item_ids)))
+    kind = np.int32 if len(columns) < np.iinfo(np.int32).max else np.int64
+    ones: Any = np.ones(len(columns), np.bool_)
+    parts = ones, columns.astype(kind, copy=False), starts.astype(kind)
+    clicks = sparse.csr_array(parts, (len(user_ids), len(item_ids)))
+    clicks.has_canonical_format = True
+    for array in (clicks.data, clicks.indices, clicks.indptr):
+        array.flags.writeable = False
     return Interactions(name, known, clicks, user_ids, item_ids, source)
 
 
@@ -111,16 +117,3 @@ def _fingerprint(
         digest.update(ids.ends.astype("<i8", copy=False).data)
         digest.update(ids.letters.data)
     return digest.hexdigest()
-
-
-def _matrix(
-    starts: npt.NDArray[Any], columns: npt.NDArray[Any], shape: tuple[int, int]
-) -> sparse.csr_array:
-    ones = np.ones(len(columns), dtype=np.bool_)
-    small = len(columns) < np.iinfo(np.int32).max
-    pointers = starts.astype(np.int32 if small else np.int64)
-    matrix = sparse.csr_array((ones, columns.astype(pointers.dtype, copy=False), pointers), shape)
-    matrix.has_canonical_format = True
-    for array in (matrix.data, matrix.indices, matrix.indptr):
-        array.flags.writeable = False
-    return matrix

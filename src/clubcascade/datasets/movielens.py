@@ -70,17 +70,9 @@ def prepare_movielens(
             expected = {"expected": EDITIONS[edition].ratings}
             return read_clicks(_ratings(file, progress), name, source | expected)
 
-    return prepare(
-        name,
-        "movielens",
-        [file],
-        make,
-        options={},
-        terms=short_terms(EDITIONS[edition]),
-        arguments=["movielens", edition, "--path", str(file)],
-        folder=folder,
-        progress=progress,
-    )
+    arguments, terms = ["movielens", edition, "--path", str(file)], short_terms(EDITIONS[edition])
+    parts = (name, "movielens", [file], make, arguments, terms)
+    return prepare(*parts, folder=folder, progress=progress)
 
 
 def _fetched(

@@ -61,17 +61,8 @@ def prepare_pools(
         data = read_pools(file, name)
         return replace(data, source=data.source | source)
 
-    return prepare(
-        name,
-        "pools",
-        [file],
-        make,
-        options={},
-        terms=TERMS,
-        arguments=["pools", "--path", str(file), "--name", name],
-        folder=folder,
-        progress=progress,
-    )
+    arguments = ["pools", "--path", str(file), "--name", name]
+    return prepare(name, "pools", [file], make, arguments, TERMS, folder=folder, progress=progress)
 
 
 def _load(path: Path) -> npt.NDArray[Any]:

@@ -30,10 +30,10 @@ def prepare(
     kind: str,
     files: Sequence[Path],
     make: Callable[[dict[str, Any]], Interactions],
-    *,
-    options: dict[str, Any],
-    terms: str,
     arguments: Sequence[str],
+    terms: str,
+    *,
+    options: dict[str, Any] | None = None,
     folder: PathLike | None = None,
     progress: Progress = silent,
 ) -> Prepared:
@@ -47,13 +47,11 @@ def prepare(
         What is read, and what else the result depends on.
     make
         Makes the data set; it is given what is known of the source.
-    terms, arguments
-        The terms of use in short, and what stands behind ``clubcascade data`` to prepare it again.
-    folder, progress
-        The folder of prepared data, and what is told how many bytes of how many are done.
+    arguments, terms
+        What stands behind ``clubcascade data`` to prepare it again; the terms of use in short.
     """
     target = store.path_of(name, folder)
-    key = {"kind": kind, "checksum": checksum(files, progress), "options": options}
+    key = {"kind": kind, "checksum": checksum(files, progress), "options": options or {}}
     earlier = kept(target)
     if earlier is not None and {part: earlier.source.get(part) for part in key} == key:
         return Prepared(earlier, target, fresh=False)

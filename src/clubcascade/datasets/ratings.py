@@ -82,17 +82,8 @@ def prepare_interactions(
         with readable(file):
             return read_clicks(RatingsFile(file, progress=progress), name, source, **options)
 
-    return prepare(
-        name,
-        "interactions",
-        [file],
-        make,
-        options=options,
-        terms=TERMS,
-        arguments=arguments,
-        folder=folder,
-        progress=progress,
-    )
+    parts = (name, "interactions", [file], make, arguments, TERMS)
+    return prepare(*parts, options=options, folder=folder, progress=progress)
 
 
 def read_clicks(

@@ -117,10 +117,8 @@ class RatingsFile:
                 for _ in pa_csv.open_csv(stream, read, *others):
                     pass
         except pa.ArrowInvalid as error:
-            text = re.sub(
-                r"CSV column #(\d+)", lambda n: f"column {names[int(n[1])]!r}", str(error)
-            )
-            return " ".join(text.split())[:300]
+            text = " ".join(str(error).split())[:300]
+            return re.sub(r"CSV column #(\d+)", lambda n: f"column {names[int(n[1])]!r}", text)
         return "it was changed meanwhile"
 
     def _text_options(self, wanted: Sequence[str], types: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -73,17 +73,9 @@ def prepare_yelp(
             raise InvalidData(f"{source['file']} has no business of the category {CATEGORY!r}")
         return reviews.finish(name, source, only=restaurants)
 
-    return prepare(
-        name,
-        "yelp",
-        files,
-        make,
-        options={"category": CATEGORY},
-        terms=TERMS,
-        arguments=["yelp", *words, "--name", name],
-        folder=folder,
-        progress=progress,
-    )
+    arguments, options = ["yelp", *words, "--name", name], {"category": CATEGORY}
+    parts = (name, "yelp", files, make, arguments, TERMS)
+    return prepare(*parts, options=options, folder=folder, progress=progress)
 
 
 def read_restaurants(stream: IO[bytes], where: str) -> Iterator[str]:
