@@ -12,6 +12,7 @@ TESTS = [  # those that go through the registry, but for the ones that measure t
     "tests/checks/test_policies.py",
     "tests/docs/test_reference.py",
     "tests/policies/test_batches.py",
+    "tests/policies/test_parameters.py",
     "tests/service/test_recommender.py",
     "tests/simulation/test_run.py",
     "tests/test_model_file.py",

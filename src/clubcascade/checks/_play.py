@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Catalog, Feedback, Ints, Policy
+from clubcascade.core.state import same
+
+__all__ = ["Event", "catalog_for", "learned", "play", "played", "same"]
 
 ROUNDS = 60
 USERS = 6
@@ -70,13 +73,3 @@ def played(policy: Policy) -> tuple[Catalog, list[Event]]:
 def learned(policy: Policy) -> dict[str, Any]:
     """Return the state without the place in the stream of draws."""
     return {name: value for name, value in policy.state().items() if name != "draws"}
-
-
-def same(left: dict[str, Any], right: dict[str, Any]) -> bool:
-    """Tell whether two states are equal to the bit."""
-    return left.keys() == right.keys() and all(
-        np.array_equal(value, right[name])
-        if isinstance(value, np.ndarray)
-        else value == right[name]
-        for name, value in left.items()
-    )

@@ -4,25 +4,41 @@ from __future__ import annotations
 
 import copy
 import math
-import tempfile
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from clubcascade.checks._play import ROUNDS, K, catalog_for, learned, play, played, same
-from clubcascade.core import Catalog, Feedback, Policy
+from clubcascade.checks.policy_states import (
+    copies_take_the_same_steps,
+    learned_keeps_its_parameters,
+    loaded_takes_the_same_step,
+    parameters_are_kept,
+    refused_state_changes_nothing,
+    saved_continues_to_the_bit,
+    state_is_a_copy,
+)
+from clubcascade.core import Catalog, Feedback, Policy, Slate
+from clubcascade.environments import Synthetic
 from clubcascade.errors import ClubCascadeError
-from clubcascade.policies import load
+from clubcascade.simulation import simulate
 
 Check = Callable[[Policy], None]
 
 
 def check_policy(policy: Policy) -> None:
-    """Run every check on a policy; raise AssertionError at the first broken promise."""
+    """Run every check on a policy; raise AssertionError at the first broken promise, by its name.
+
+    Other errors of the policy, such as a TypeError, are told as the promise that they break.
+    """
     for check in POLICY_CHECKS:
-        check(policy.fresh())
+        try:
+            check(policy.fresh())
+        except Exception as error:
+            told = str(error) if isinstance(error, AssertionError) else repr(error)
+            promise = (check.__doc__ or "").partition("\n")[0]
+            raise AssertionError(f"{check.__name__}: {told} (Promised: {promise})") from error
 
 
 def lists_are_distinct_rows(policy: Policy) -> None:
@@ -54,45 +70,6 @@ def replay_rebuilds_the_state(policy: Policy) -> None:
     for event in log:
         other.update(event.user, catalog[event.ranking], event.feedback)
     assert same(learned(policy), learned(other)), "a replayed log gave another state"
-
-
-def loaded_takes_the_same_step(policy: Policy) -> None:
-    """At every round a policy loaded from the state takes the very same step."""
-    catalog = catalog_for(policy)
-    other = policy.fresh()
-    for event in play(policy, catalog, ROUNDS):
-        ranking = other.recommend(event.user, catalog, K)
-        assert np.array_equal(ranking, event.ranking), "a loaded policy shows another list"
-        other.update(event.user, catalog[ranking], event.feedback)
-        assert same(policy.state(), other.state()), "a loaded policy learned differently"
-        other = policy.fresh()
-        other.load_state(policy.state())
-
-
-def saved_continues_to_the_bit(policy: Policy) -> None:
-    """A policy read from a file continues as the one that was saved."""
-    catalog, _ = played(policy)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.cc"
-        policy.save(path)
-        other = load(path)
-    assert type(other) is type(policy)
-    assert same(policy.state(), other.state()), "the file gave another state"
-    for ours, theirs in zip(play(policy, catalog, 20), play(other, catalog, 20), strict=True):
-        assert np.array_equal(ours.ranking, theirs.ranking), "the runs part"
-    assert same(policy.state(), other.state()), "the saved policy learned differently"
-
-
-def state_is_a_copy(policy: Policy) -> None:
-    """Changing what ``state`` returned changes nothing in the policy."""
-    played(policy)
-    taken, before = policy.state(), copy.deepcopy(policy.state())
-    for value in taken.values():
-        if isinstance(value, np.ndarray):
-            value[...] = 77
-        elif isinstance(value, list):
-            value.clear()
-    assert same(before, policy.state()), "state shares memory with the policy"
 
 
 def inputs_may_be_read_only(policy: Policy) -> None:
@@ -138,65 +115,98 @@ def loose_items_are_a_catalogue(policy: Policy) -> None:
     assert same(policy.state(), other.state()), "loose items taught something else"
 
 
+def list_with_scores_is_recommend_and_scores(policy: Policy) -> None:
+    """The list with scores, where a policy has one, is that of ``recommend`` and ``scores``."""
+    if not getattr(policy, "tells_scores", False):
+        return
+    told: Any = policy
+    other: Any = policy.fresh()
+    catalog, _ = played(policy)
+    other.load_state(policy.state())
+    for user in (0, 1, 11):
+        for items in (catalog, np.array(catalog.features)):
+            rows, scores = told.listed(user, items, K)
+            assert rows == other.recommend(user, items, K).tolist(), "another list with its scores"
+            own = other.scores(user, items)[rows]
+            close = np.allclose(scores, own, rtol=1e-12, atol=1e-12)
+            assert close, f"a list with scores {scores}, where scores has {own.tolist()}"
+
+
+def simulations_play_it(policy: Policy) -> None:
+    """``simulate`` plays the policy, the same way each time: so do experiments."""
+    env = Synthetic(
+        n_users=6, n_clusters=2, n_items=12, n_features=policy.n_features or 3, gap=0.5, seed=1
+    )
+    other = policy.fresh()
+    first, second = (simulate(each, env, rounds=ROUNDS, k=K, seed=1) for each in (policy, other))
+    assert np.array_equal(first.reward, second.reward), "one seed gave two runs"
+    assert same(policy.state(), other.state()), "one seed gave two states"
+
+
 def bad_input_changes_nothing(policy: Policy) -> None:
     """A rejected call names what is wrong and leaves the policy untouched."""
     catalog, _ = played(policy)
     before = copy.deepcopy(policy.state())
-    for number, call in enumerate(_bad_calls(policy, catalog)):
+    for call, arguments in _bad_calls(policy, catalog):
+        said = f"{call}({', '.join(map(_short, arguments))})"
         try:
-            call()
+            getattr(policy, call)(*arguments)
         except ClubCascadeError as error:
-            assert str(error), "an error without a message"
+            assert str(error), f"{said} raised an error without a message"
+        except Exception as error:
+            raise AssertionError(
+                f"{said} must be refused with an InvalidArgument, got {error!r}"
+            ) from error
         else:
-            raise AssertionError(f"bad input number {number} was accepted")
-        assert same(before, policy.state()), "a rejected call changed the policy"
+            raise AssertionError(f"{said} was accepted")
+        assert same(before, policy.state()), f"{said} was refused, but changed the policy"
 
 
-def _bad_calls(policy: Policy, catalog: Catalog) -> list[Callable[[], Any]]:
+def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray | Slate):
+        return f"items of shape {np.asarray(value).shape}"
+    return "catalog" if isinstance(value, Catalog) else repr(value)
+
+
+def _bad_calls(policy: Policy, catalog: Catalog) -> Iterator[tuple[str, tuple[Any, ...]]]:
     shown = catalog[[0, 1, 2]]
-    stranger = Catalog(np.zeros((2, catalog.n_features)), ids=["new", "newer"])
-    calls: list[Callable[[], Any]] = [
-        lambda: policy.recommend(0, catalog, 0),
-        lambda: policy.recommend(0, catalog, -1),
-        lambda: policy.recommend(0, catalog, len(catalog) + 1),
-        lambda: policy.recommend(0, catalog, 1.5),  # type: ignore[arg-type]
-        lambda: policy.recommend(0, catalog, True),
-        lambda: policy.recommend([], catalog, 1),  # type: ignore[arg-type]
-        lambda: policy.update([], shown, 0),  # type: ignore[arg-type]
-        lambda: policy.update(0, shown, 3),
-        lambda: policy.update(0, shown, -1),
-        lambda: policy.update(0, shown, 0.5),  # type: ignore[arg-type]
-        lambda: policy.update(0, shown, True),
-        lambda: policy.update(0, shown, "2"),  # type: ignore[arg-type]
-        lambda: policy.update(0, shown, Feedback(examined=4, clicks=())),
-        lambda: policy.update("newcomer", shown, 9),
-        lambda: policy.update(0, stranger[[0, 1]], 2),
-        lambda: policy.update(0, catalog[[]], None),
-        lambda: policy.load_state({}),
-    ]
+    new = Catalog(np.zeros((2, catalog.n_features)), ids=["new", "newer"])
+    for k in (0, -1, len(catalog) + 1, 1.5, True):
+        yield "recommend", (0, catalog, k)
+    yield "recommend", ([], catalog, 1)
+    yield "update", ([], shown, 0)
+    for click in (3, -1, 0.5, True, "2", Feedback(examined=4, clicks=())):
+        yield "update", (0, shown, click)
+    yield "update", ("newcomer", shown, 9)
+    yield "update", (0, new[[0, 1]], 2)
+    yield "update", (0, catalog[[]], None)
+    yield "load_state", ({},)
     if policy.n_features is None:
-        return calls
+        return
     good = np.array(catalog.features)
-    for value in (math.nan, math.inf, 2.0):
-        bad = good.copy()
-        bad[5, 0] = value
-        calls.append(lambda bad=bad: policy.recommend(0, bad, 1))  # type: ignore[misc]
-        calls.append(lambda bad=bad: policy.update(0, bad, None))  # type: ignore[misc]
-    for shape in (good[:, :-1], good[0], good[:0], "items", None):
-        calls.append(lambda items=shape: policy.recommend(0, items, 1))  # type: ignore[misc]
-        calls.append(lambda items=shape: policy.update(0, items, None))  # type: ignore[misc]
-    return calls
+    spoilt = [good.copy() for _ in range(3)]
+    for items, value in zip(spoilt, (math.nan, math.inf, 2.0), strict=True):
+        items[5, 0] = value
+    for wrong in (*spoilt, good[:, :-1], good[0], good[:0], "items", None):
+        yield "recommend", (0, wrong, 1)
+        yield "update", (0, wrong, None)
 
 
 POLICY_CHECKS: tuple[Check, ...] = (
+    parameters_are_kept,
     lists_are_distinct_rows,
     recommend_learns_nothing,
     replay_rebuilds_the_state,
+    learned_keeps_its_parameters,
+    state_is_a_copy,
     loaded_takes_the_same_step,
     saved_continues_to_the_bit,
-    state_is_a_copy,
+    copies_take_the_same_steps,
+    refused_state_changes_nothing,
     inputs_may_be_read_only,
     unseen_items_teach_nothing,
     loose_items_are_a_catalogue,
+    list_with_scores_is_recommend_and_scores,
+    simulations_play_it,
     bad_input_changes_nothing,
 )

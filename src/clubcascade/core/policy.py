@@ -13,6 +13,8 @@ from clubcascade import model_file
 from clubcascade.core.arrays import Ints
 from clubcascade.core.catalog import Items, Shown
 from clubcascade.core.feedback import Feedback
+from clubcascade.core.state import same
+from clubcascade.errors import InvalidArgument
 
 
 class Policy(ABC):
@@ -60,12 +62,61 @@ class Policy(ABC):
     @property
     def params(self) -> dict[str, Any]:
         """The constructor's arguments, under their own names."""
-        names = list(inspect.signature(type(self).__init__).parameters)[1:]
+        names = list(inspect.signature(type(self)).parameters)
+        for name in names:
+            if not hasattr(self, name):
+                raise InvalidArgument(
+                    f"the arguments of {type(self).__name__} must be stored under their own names, "
+                    f"got no self.{name}"
+                )
         return {name: getattr(self, name) for name in names}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return :attr:`params`; the name and the argument are those of scikit-learn."""
+        return self.params
+
+    def set_params(self, **params: Any) -> Self:
+        """Replace some of the constructor's arguments, checked as the constructor does.
+
+        Only a policy that has learned nothing takes them: what was learned would be of another
+        policy. Not for a policy that other threads use. Returns the policy.
+
+        >>> from clubcascade import C3UCB
+        >>> C3UCB(n_features=2).set_params(reg=2.0).reg
+        2.0
+        """
+        known = self.params
+        unknown = sorted(params.keys() - known.keys())
+        if unknown:
+            raise InvalidArgument(f"params must be among {', '.join(known)}, got {unknown[0]!r}")
+        if not params:
+            return self
+        if not same(self._learned(), self.fresh()._learned()):
+            raise InvalidArgument(
+                f"set_params must be called before the policy learns, got {', '.join(params)} "
+                f"after that; a new one: policy.fresh().set_params(...)"
+            )
+        new = known | params
+        type(self)(**new)  # what the constructor refuses changes nothing
+        getattr(self, "__dict__", {}).clear()
+        type(self).__init__(self, **new)
+        return self
+
+    def _learned(self) -> dict[str, Any]:
+        """Return the state without the place in the stream of draws."""
+        return {name: value for name, value in self.state().items() if name != "draws"}
 
     def fresh(self) -> Self:
         """Return a policy of the same parameters that has learned nothing."""
         return type(self)(**self.params)
+
+    def __sklearn_clone__(self) -> Self:
+        """Make ``sklearn.base.clone`` return :meth:`fresh`."""
+        return self.fresh()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle a policy as its parameters and its state."""
+        return _restored, (type(self), self.params, self.state())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to one file; :func:`clubcascade.load` continues it to the bit."""
@@ -74,6 +125,12 @@ class Policy(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
         return f"{type(self).__name__}({shown if len(shown) < 200 else shown[:200] + '…'})"
+
+
+def _restored(kind: type[Policy], params: dict[str, Any], state: dict[str, Any]) -> Policy:
+    policy = kind(**params)
+    policy.load_state(state)
+    return policy
 
 
 def _is_own(cls: type) -> bool:

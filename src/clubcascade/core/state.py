@@ -55,6 +55,19 @@ def generator_of(place: Any) -> np.random.Generator:
         ) from None
 
 
+def same(left: Any, right: Any) -> bool:
+    """Tell whether two states, or parts of them, are equal to the bit.
+
+    >>> same({"draws": {"key": np.arange(2)}}, {"draws": {"key": np.arange(2)}})
+    True
+    """
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(same(left[name], right[name]) for name in left)
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+        return np.array_equal(left, right)
+    return bool(left == right)
+
+
 def _read(name: str, value: Any, like: Any) -> Any:
     if value is None and like is not None:
         raise ModelFileError(f"{name} is None")

@@ -313,7 +313,7 @@ class CompiledPolicy(Policy):
         """Take over what :meth:`state` returned, from a policy of the same parameters."""
         other = self.fresh()
         try:
-            _check_numbers(state)
+            _check_numbers(state, other.state())
             other._take(state)
         except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
             raise ModelFileError(
@@ -338,10 +338,13 @@ class CompiledPolicy(Policy):
             check_slate(shown, self.n_features, lists=1)
 
 
-def _check_numbers(state: dict[str, Any]) -> None:
-    """Raise if a part of a state is missing or holds what no policy ever learns: NaN."""
+def _check_numbers(state: dict[str, Any], like: dict[str, Any]) -> None:
+    """Raise if a part of a state is missing, of another kind, or holds NaN, which none learns."""
     for name, value in state.items():
         if value is None:
             raise ValueError(f"{name} is None")
+        example = like.get(name)
+        if isinstance(example, np.ndarray) and np.ndim(value) != example.ndim:
+            raise ValueError(f"{name} must have {example.ndim} dimensions, has {np.ndim(value)}")
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and np.isnan(value).any():
             raise ValueError(f"{name} holds NaN")

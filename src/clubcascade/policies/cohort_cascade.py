@@ -231,7 +231,10 @@ class CohortCascade(CompiledPolicy):
         belief.mean(self.compiled, self._row(user), weights)
         table = items._rows if isinstance(items, Catalog) else items
         np.dot(table.take(rows, axis=0), weights, out=scores)
-        np.minimum(np.maximum(scores, 0.0, out=scores), 1.0, out=scores)
+        if self.link == "logistic":
+            scores[:] = read_link("logistic").mu(scores)
+        else:
+            np.minimum(np.maximum(scores, 0.0, out=scores), 1.0, out=scores)
 
     def _means(self, user: Hashable, items: Items) -> Floats:
         """Return what is expected of every item."""
