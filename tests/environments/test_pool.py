@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -10,6 +10,7 @@ import clubcascade as cc
 from clubcascade.environments import Pool
 from clubcascade.environments.features import item_features
 from tests.reference.pool import prepare
+from tests.reference.problems import examples
 
 SIZES = {"n_users": 12, "n_items": 25, "n_features": 6, "pool": 40, "history": 15, "seed": 4}
 
@@ -54,7 +55,7 @@ def test_the_paper_own_sizes():
     assert len(env.history_rows) == 100
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     seed=st.integers(0, 2**40),
     density=st.sampled_from([0.0, 0.01, 0.05, 0.3, 1.0]),

@@ -3,12 +3,13 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clubcascade.errors import InvalidArgument
 from clubcascade.graph import Complete, ErdosRenyi, UserGraph
 from clubcascade.graph.start import MAX_COMPLETE
+from tests.reference.problems import examples
 
 
 def plain(graph):
@@ -41,7 +42,7 @@ def starts(draw):
     return ErdosRenyi(draw(st.floats(0.0, 1.0)), draw(st.integers(0, 2**63)))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(start=starts(), n=st.integers(0, 20), seed=st.integers(0, 2**32 - 1))
 def test_cuts_and_joins_agree_with_networkx(start, n, seed):
     rng = np.random.default_rng(seed)

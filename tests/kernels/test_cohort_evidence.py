@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
@@ -14,9 +14,10 @@ import clubcascade as cc
 from clubcascade.kernels import cohort_evidence
 from clubcascade.kernels.cohort_evidence import evidence
 from tests.reference.cohort_cascade import log_probability
+from tests.reference.problems import examples
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     d=st.integers(1, 6),
     n=st.integers(1, 40),
@@ -67,7 +68,7 @@ def test_evidence_of_nothing_is_the_same_everywhere():
         assert nothing == pytest.approx(0.0, abs=1e-12)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(d=st.integers(1, 5), seed=st.integers(0, 2**32 - 1), noise=st.floats(1e-3, 1.0))
 def test_no_evidence_is_above_its_ceiling(d, seed, noise):
     """Neither that of a cohort nor that of nobody; and it is reached where nothing is known."""

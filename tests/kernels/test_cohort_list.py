@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import clubcascade as cc
 from clubcascade.kernels import cohort_list, rack
+from tests.reference.problems import examples
 
 
 def believed(mean, precision, passed):
@@ -14,7 +15,7 @@ def believed(mean, precision, passed):
     return np.linalg.solve(precision + passed.T @ passed, precision @ mean)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(d=st.integers(1, 8), n=st.integers(1, 30), seed=st.integers(0, 2**32 - 1), data=st.data())
 def test_every_place_is_the_best_after_passes(d, n, seed, data):
     rng = np.random.default_rng(seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 import clubcascade as cc
 from clubcascade.kernels import cohort_models as models
 from clubcascade.kernels import cohort_sets as sets
+from tests.reference.problems import examples
 
 # -- who is where ------------------------------------------------------------------------------
 
@@ -161,14 +162,4 @@ class Moves(RuleBasedStateMachine):
 
 
 def test_moves_keep_everything_in_order():
-    slow = [HealthCheck.too_slow]
-    run_state_machine_as_test(
-        Moves,
-        settings=settings(
-            max_examples=40,
-            stateful_step_count=25,
-            deadline=None,
-            derandomize=True,
-            suppress_health_check=slow,
-        ),
-    )
+    run_state_machine_as_test(Moves, settings=settings(examples(40), stateful_step_count=25))

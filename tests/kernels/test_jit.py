@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import clubcascade
 from clubcascade.kernels import jit, linear
 
+pytestmark = pytest.mark.compiled
 PROGRAM = """
 import numpy as np
 from clubcascade.kernels import single, ridge

@@ -1,10 +1,12 @@
 """Compiled linear algebra against NumPy, and invariants for any ridge."""
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clubcascade.kernels import factors, linear, triangular
+from tests.reference.problems import examples
 
 SIZES = st.tuples(st.integers(1, 13), st.integers(0, 30), st.integers(0, 2**32 - 1))
 
@@ -20,7 +22,7 @@ def problem(size):
     return d, rows, gram, rng
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(SIZES, st.floats(1e-3, 1e3))
 def test_inverse_and_log_det(size, ridge):
     d, rows, gram, _ = problem(size)
@@ -32,7 +34,7 @@ def test_inverse_and_log_det(size, ridge):
     np.testing.assert_allclose(log_det, np.linalg.slogdet(matrix)[1], rtol=1e-9, atol=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(SIZES, st.floats(1e-3, 1e3))
 def test_ridge_weights(size, ridge):
     d, rows, gram, rng = problem(size)
@@ -43,7 +45,7 @@ def test_ridge_weights(size, ridge):
     np.testing.assert_allclose(out, expected, rtol=1e-7, atol=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(SIZES, st.floats(1e-3, 1e3))
 def test_solving_by_the_factor_and_half_of_it(size, ridge):
     d, rows, gram, rng = problem(size)
@@ -64,7 +66,7 @@ def test_solving_by_the_factor_and_half_of_it(size, ridge):
     np.testing.assert_array_equal(half, whole)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(SIZES, st.floats(1e-3, 1e3))
 def test_two_systems_side_by_side_are_two_systems(size, ridge):
     d, _, gram, rng = problem(size)
@@ -82,7 +84,7 @@ def test_two_systems_side_by_side_are_two_systems(size, ridge):
         np.testing.assert_array_equal(pair, alone)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(SIZES, st.floats(1e-3, 1e3))
 def test_an_inverse_leaves_a_factor_of_its_own_alone(size, ridge):
     d, _, gram, _ = problem(size)
@@ -96,7 +98,7 @@ def test_an_inverse_leaves_a_factor_of_its_own_alone(size, ridge):
     np.testing.assert_array_equal(upper, before)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(SIZES)
 def test_feedback_is_added_and_taken_away(size):
     d, rows, gram, rng = problem(size)
@@ -109,7 +111,8 @@ def test_feedback_is_added_and_taken_away(size):
     np.testing.assert_allclose(clicks, np.ones(d))
 
 
-@settings(max_examples=50, deadline=None)
+@pytest.mark.compiled
+@examples(50)
 @given(SIZES)
 def test_times_and_dot_are_the_plain_ones_to_the_bit(size):
     d, _, gram, rng = problem(size)

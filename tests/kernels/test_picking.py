@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clubcascade.kernels import picking
 from clubcascade.kernels.picking import GROUPS, MOST, PART, ROOM
+from tests.reference.problems import examples
 
 
 def pick(scores, k):
@@ -24,7 +25,7 @@ def sorted_best(scores, k):
     return np.lexsort((np.arange(len(scores)), -scores))[:k]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     n=st.integers(1, 700) | st.sampled_from([GROUPS, 2 * GROUPS - 1, 2 * GROUPS, 5000]),
     k=st.integers(1, 3 * MOST),

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clubcascade.kernels import rack
 from clubcascade.kernels.picking import GROUPS, PART
 from clubcascade.kernels.rack import BLOCK, lay_out
+from tests.reference.problems import examples
 
 EDGES = [
     1,
@@ -37,7 +38,7 @@ def best(scores, k):
     return np.lexsort((np.arange(len(scores)), -scores))[:k]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(d=st.integers(1, 9), n=SIZES, seed=st.integers(0, 2**32 - 1), data=st.data())
 def test_lists_are_those_of_single_precision(d, n, seed, data):
     rng = np.random.default_rng(seed)

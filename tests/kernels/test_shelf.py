@@ -1,7 +1,8 @@
 """Lazy lists of a catalogue are exactly the lists of full scoring, whatever happened before."""
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clubcascade.core import Catalog
@@ -10,6 +11,7 @@ from clubcascade.kernels import ridge as models_kernels
 from clubcascade.kernels.shelf import rank_shelf
 from clubcascade.policies._models import Models
 from clubcascade.policies._shelves import Memory, Shelves
+from tests.reference.problems import examples
 
 
 def full_scores(models, g, bonus, items):
@@ -24,7 +26,7 @@ def best(scores, k):
     return np.lexsort((np.arange(len(scores)), -scores))[:k]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     d=st.integers(1, 6),
     n=st.integers(1, 150),
@@ -90,3 +92,45 @@ def test_more_models_than_slots_share_them():
         for row in rows:
             models_kernels.observe(models.struct, g, items[row], float(rng.random() < 0.3))
         models_kernels.settle(models.struct, g)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_new_item_of_an_edited_catalogue_is_scored(seed):
+    """Whatever was remembered of its place: among hundreds of items a bar is set before it comes.
+
+    Few items would all be scored at once. The strong new items come late, so that only their
+    bound lets them in; what is remembered of the others' scores is still of use.
+    """
+    rng = np.random.default_rng(seed)
+    items = rng.uniform(-0.2, 0.2, (500, 4))
+    models = Models(4, 1.0, capacity=3)
+    shelves, catalog = Shelves(), Catalog(items)
+    items[:, 3] = 0.0
+    strong = np.array([[0.9, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])  # by its mean, by its width
+    weak = np.full((1, 4), -0.3)
+
+    def rank(catalog, g):
+        rows, scores = np.empty(4, np.int64), np.empty(4)
+        shelf = shelves.get(catalog, catalog._rows, 4, 3)
+        rank_shelf(models.struct, g, 1.5, shelf, rows, scores)
+        expected = full_scores(models, g, 1.5, catalog._rows)
+        np.testing.assert_array_equal(rows, best(expected, 4))
+        np.testing.assert_array_equal(scores, expected[rows])
+        return rows.tolist()
+
+    for g in range(3):
+        models.clear(g)
+        for _ in range(300):
+            x = items[rng.integers(500)]
+            models_kernels.observe(models.struct, g, x, float(x[:2].sum() > 0.0))
+        models_kernels.settle(models.struct, g)
+        rank(catalog, g)
+    more = catalog.add(strong)
+    assert all({500, 501} <= set(rank(more, g)) for g in range(3))
+    places = [450, 480]
+    other = catalog.replace(places, strong)
+    assert all({450, 480} <= set(rank(other, g)) for g in range(3))
+    gone = other.replace(places[:1], weak)
+    assert all(450 not in rank(gone, g) for g in range(3))
+    fewer = more.remove(np.arange(100))
+    assert all({400, 401} <= set(rank(fewer, g)) for g in range(3))

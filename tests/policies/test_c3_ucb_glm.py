@@ -11,6 +11,7 @@ from scipy.optimize import root
 import clubcascade as cc
 from clubcascade import theory
 from tests.reference.glm import GroupedGLM
+from tests.reference.one_pass import GroupedOnePass
 from tests.reference.problems import assert_near, examples, play, problems
 
 
@@ -89,3 +90,31 @@ def test_one_pass_comes_near_the_exact_estimate():
     error = np.linalg.norm(exact.cluster_weights(0) - env.weights[0])
     assert off[1] < off[0] < 0.5
     assert off[1] < 0.3 * error  # small beside what the samples leave open
+
+
+@examples(30)
+@given(
+    problems(most_rounds=16),
+    st.floats(0.0, 8.0),
+    st.floats(0.05, 8.0),
+    st.sampled_from(["logistic", "probit"]),
+)
+def test_one_pass_agrees_with_a_minimisation_per_sample(problem, beta, reg, link):
+    policy = cc.C3UCBGLM(n_features=problem.d, link=link, beta=beta, reg=reg, solver="online")
+    reference = GroupedOnePass(problem.d, lambda user: 0, link, beta, reg)
+
+    def after(step):
+        assert_near(policy.cluster_weights("anybody"), reference.theta(0), "weights")
+        expected = reference.scores(0, step.items)
+        assert_near(policy.scores(step.user, step.offered), expected, "scores")
+
+    play(
+        problem,
+        policy,
+        bounds=lambda step: reference.bounds(step.user, step.items),
+        update=lambda step, rows, ranking, examined, clicks: reference.update(
+            step.user, rows, examined, clicks
+        ),
+        after=after,
+        capped=False,
+    )

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clubcascade as cc
@@ -117,6 +117,22 @@ class Twin:
             assert_near(policy.user_weights(user), reference.theta[user], "user weights")
             expected = reference.cluster_weights(user)
             assert_near(policy.cluster_weights(user), expected, "cluster weights")
+            self.compare_line_10(user)
+
+    def compare_line_10(self, user):
+        """What edges are decided by: kept from round to round, in both precisions."""
+        own, number = self.policy._own.arrays, self.policy.number(user)
+        if self.policy._graph.arrays["degree"][number] == 0:
+            return  # brought up to date when somebody joins
+        theta, radius = self.reference.theta[user], self.reference.radius(self.reference.T[user])
+        assert_near(own["weights"][number], theta, "kept weights")
+        assert_near(own["radius"][number], radius, "radius")
+        if self.random:
+            shown = own["by_user"][number]
+            assert_near(shown[len(theta)], radius, "shown radius", 1e-6)
+            assert_near(shown[: len(theta)], theta, "shown weights", 1e-5)
+        else:
+            assert_near(own["by_feature"][:, number], theta, "shown weights", 1e-5)
 
     def compare_scores(self, problem):
         """Scores of everybody, of those too who have not come yet."""
@@ -156,7 +172,7 @@ def test_the_problems_are_not_trivial():
     """Many stories end with a partition that is neither one cluster nor all singletons."""
     seen = {"whole": 0, "between": 0, "alone": 0}
 
-    @examples(120)
+    @settings(examples(120), max_examples=120)
     @given(problems(), PARAMETERS)
     def story(problem, parameters):
         reference = ClubCascade(problem.d, problem.early, **parameters)
@@ -453,6 +469,33 @@ def test_asking_names_whom_least_is_known_of():
             policy.choose_user(wrong)
     with pytest.raises(cc.errors.InvalidArgument, match="hashable"):
         policy.choose_user([[]])
+
+
+@pytest.mark.parametrize("candidates", ["xlyz", "zylx", "lx", "xl", "yxlz"])
+def test_asking_never_prefers_a_user_without_neighbours(candidates):
+    """Not even one of whom nothing is known, beside the one of whom most is known."""
+    policy = cc.ClubCascade(n_features=1, users="xyzlm", alpha=math.inf, reg=0.1)
+    for lonely in "xyz":
+        number = policy.number(lonely)
+        policy._graph.cut(number, policy._graph.neighbours(number))
+    for _ in range(3):
+        policy.update("l", [[1.0]], None)
+    assert policy.choose_user(candidates) == "l"
+    without = [user for user in candidates if user != "l"]
+    assert policy.choose_user(without) == without[0]  # a tie: the earlier candidate
+    policy.update(without[0], [[1.0]], None)
+    assert policy.choose_user(without) == (without[1:] or without)[0]
+
+
+@pytest.mark.parametrize("candidates", ["bcd", "dcb", "cdb"])
+def test_asking_takes_the_earlier_of_two_candidates_of_whom_equally_much_is_known(candidates):
+    policy = cc.ClubCascade(n_features=1, users="abcde", alpha=math.inf)
+    assert policy.choose_user(candidates) == candidates[0]  # nothing is known of anybody
+    for user in "dcbcdb":
+        policy.update(user, [[1.0]], None)
+    assert policy.choose_user(candidates) == candidates[0]
+    assert policy.choose_user([*candidates, "new", "newer"]) == "new"
+    assert policy.choose_user([*candidates, "newer", "e", "new"]) == "newer"
 
 
 @examples(60)

@@ -13,6 +13,7 @@ import clubcascade as cc
 from clubcascade import theory
 from clubcascade.errors import InvalidArgument, UnknownName
 from tests.reference.club_cascade_glm import ClubCascadeGLM
+from tests.reference.one_pass import ClubCascadeOnePass
 from tests.reference.problems import assert_near, busy_problem, examples, partition, play, problems
 
 ALPHAS = st.sampled_from([0.0, 0.3, 1.0, math.inf]) | st.floats(0.1, 3.0)
@@ -34,7 +35,7 @@ def edges_of(policy):
 class Twin:
     """A policy and the literal algorithm, taken through the same story."""
 
-    def __init__(self, problem, start="complete", p=None, **parameters):
+    def __init__(self, problem, start="complete", p=None, solver="exact", **parameters):
         self.random = start == "random"
         self.policy = cc.ClubCascadeGLM(
             n_features=problem.d,
@@ -42,10 +43,12 @@ class Twin:
             start=start,
             edge_probability=p,
             seed=problem.seed % 1000,
+            solver=solver,
             **parameters,
         )
         edges = edges_of(self.policy) if self.random else None
-        self.reference = ClubCascadeGLM(problem.d, problem.early, edges=edges, **parameters)
+        literal = ClubCascadeOnePass if solver == "online" else ClubCascadeGLM
+        self.reference = literal(problem.d, problem.early, edges=edges, **parameters)
 
     def bounds(self, step):
         known = step.user in self.reference.S
@@ -92,10 +95,18 @@ def test_random_start_agrees_with_scipy(problem, parameters, p):
     Twin(problem, start="random", p=p, **parameters).run(problem)
 
 
+@pytest.mark.parametrize("solver", ["exact", "online"])
 @pytest.mark.parametrize("seed", range(4))
-def test_long_busy_stories_agree_with_scipy(seed):
+def test_long_busy_stories_agree_with_scipy(seed, solver):
     problem = busy_problem(seed)
-    Twin(problem, alpha=1.2, beta=1.0, reg=1.0, link="logistic").run(problem)
+    Twin(problem, alpha=1.2, beta=1.0, reg=1.0, link="logistic", solver=solver).run(problem)
+
+
+@examples(30)
+@given(problems(most_rounds=14), PARAMETERS, st.none() | st.floats(0.0, 1.0))
+def test_one_pass_agrees_with_a_minimisation_per_sample(problem, parameters, p):
+    start = "complete" if p is None else "random"
+    Twin(problem, start=start, p=p, solver="online", **parameters).run(problem)
 
 
 @pytest.mark.parametrize("solver", ["exact", "online"])

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import clubcascade as cc
+from clubcascade.kernels.jit import INTERPRETED
 
 TOLERANCE = 1e-8
 
@@ -24,7 +25,12 @@ ID_STYLES = [lambda i: i, lambda i: f"user {i}", lambda i: ("de", i), lambda i: 
 
 
 def examples(count):
-    """Settings of a comparison: so many problems, the same ones in every run."""
+    """Settings of a comparison: so many problems, the same ones in every run.
+
+    Without a compiler only a few of them: each takes a hundred times longer.
+    """
+    if INTERPRETED:
+        count = 1 + count // 50
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     return settings(max_examples=count, deadline=None, derandomize=True, suppress_health_check=slow)
 

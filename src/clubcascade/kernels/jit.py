@@ -8,11 +8,12 @@ release may name types that are gone, and must not even be unpickled.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numba
 from numba import njit, types
@@ -29,6 +30,9 @@ def _hash_of_sources() -> str:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
+
+INTERPRETED = bool(getattr(numba.config, "DISABLE_JIT", 0))
+"""With NUMBA_DISABLE_JIT=1 kernels are plain Python: a debugger and coverage see every line."""
 
 SOURCES = _hash_of_sources()
 
@@ -65,12 +69,21 @@ def _forget_literals(compiled: Any) -> None:
 class StructType(types.StructRef):
     """Type of a :class:`Struct`, for the compiler."""
 
+    proxy: ClassVar[type[Struct]]
+
     def preprocess_fields(self, fields: Any) -> Any:
         """Forget literal values in the field types."""
         return tuple((name, types.unliteral(kind)) for name, kind in fields)
 
 
-class Struct(structref.StructRefProxy):
+class _Plain:
+    """What a structure is without a compiler."""
+
+    def __init__(self, *fields: Any) -> None:
+        vars(self).update(zip(type(self).__annotations__, fields, strict=True))
+
+
+class Struct(_Plain if INTERPRETED else structref.StructRefProxy):  # type: ignore[misc]
     """A compiled structure of arrays: one pointer at a call, whatever the number of fields.
 
     A subclass names its fields by annotations, in the order of the constructor.
@@ -85,16 +98,27 @@ def struct(kind: type[StructType]) -> Callable[[Proxy], Proxy]:
     structref.register(kind)
 
     def register(proxy: Proxy) -> Proxy:
-        structref.define_proxy(proxy, kind, list(proxy.__annotations__))
+        kind.proxy = proxy
+        if not INTERPRETED:
+            structref.define_proxy(proxy, kind, list(proxy.__annotations__))
         return proxy
 
     return register
+
+
+def stub(function: Function) -> Function:
+    """Make a function that each kind of state answers with its own body: see :func:`answer`."""
+    return cast(Function, functools.singledispatch(function)) if INTERPRETED else function
 
 
 def answer(stub: Callable[..., Any], kind: type[StructType]) -> Callable[[Function], Function]:
     """Give ``stub`` its body for states of one kind (its first argument)."""
 
     def register(body: Function) -> Function:
+        if INTERPRETED:
+            stub.register(kind.proxy, body)  # type: ignore[attr-defined]
+            return body
+
         def choose(*arguments: Any) -> Function | None:
             return body if isinstance(arguments[0], kind) else None
 

@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from clubcascade.kernels.jit import kernel
+from clubcascade.kernels.jit import INTERPRETED, kernel
 
 LINE = 64
 """Bytes of a cache line."""
@@ -37,7 +37,7 @@ def _line(context: Any, array: Any, byte: Any) -> Any:
     return types.none(array, types.intp), generate
 
 
-_ask: Any = _line
+_ask: Any = (lambda array, byte: None) if INTERPRETED else _line
 """The same, as the compiler calls it: (array, byte)."""
 
 

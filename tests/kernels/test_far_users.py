@@ -1,0 +1,43 @@
+"""Line 10 is decided in double precision, however near to the threshold users are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import clubcascade as cc
+from clubcascade.kernels import far_users
+
+N, D = 400, 7
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize(
+    ("norm", "distance"),
+    [(0.0, 1.0), (0.0, 300.0), (1.0, 0.2), (50.0, 0.1), (1000.0, 0.05)],
+    ids=["at zero", "far", "usual", "large weights", "huge weights"],
+)
+def test_nobody_near_the_threshold_is_lost(dense, norm, distance):
+    """Single precision finds them about half the time: half a digit beyond its last one."""
+    rng = np.random.default_rng(7)
+    own = rng.standard_normal(D)
+    own *= norm / np.linalg.norm(own)
+    direction = rng.standard_normal((N, D))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    radii = rng.uniform(0.1, 1.0, N + 1)
+    alpha = distance
+    bar = alpha * (radii[0] + radii[1:])
+    beyond = rng.choice([-1.0, 1.0], N) * 10.0 ** rng.uniform(-9, -3, N)
+    others = own + direction * (bar * (1.0 + beyond))[:, None]
+    exact = np.linalg.norm(own - others, axis=1) >= bar
+    assert 0.4 * N < exact.sum() < 0.6 * N
+    start = {"start": "complete"} if dense else {"start": "random", "edge_probability": 1.0}
+    policy = cc.ClubCascade(n_features=D, users=range(N + 1), alpha=alpha, **start)
+    arrays = policy._own.arrays
+    arrays["weights"][: N + 1] = np.vstack([own, others])
+    arrays["radius"][: N + 1] = radii
+    for node in range(N + 1):
+        far_users.publish(policy.compiled, node)
+    far_users.cut_far(policy.compiled, 0)
+    left = set(policy._graph.neighbours(0).tolist())
+    assert left == {1 + i for i in np.flatnonzero(~exact).tolist()}
