@@ -1,6 +1,5 @@
 """What tests of several rooms use."""
 
-import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -8,8 +7,12 @@ from clubcascade.kernels.jit import INTERPRETED
 
 settings.register_profile("compiled", deadline=None)  # the first example waits for the compiler
 settings.load_profile("compiled")
-if INTERPRETED:
-    np.seterr(all="ignore")  # compiled numbers overflow without a word, and so do these
+
+
+def pytest_configure(config):
+    """Without a compiler, let numbers overflow as compiled ones do: without a word."""
+    if INTERPRETED:
+        config.addinivalue_line("filterwarnings", "ignore:.* encountered in:RuntimeWarning")
 
 
 def pytest_collection_modifyitems(items):

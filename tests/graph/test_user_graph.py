@@ -122,3 +122,42 @@ def test_a_small_piece_of_a_huge_component_is_the_one_that_moves():
     user = int(np.argmax(graph.labels() == np.bincount(graph.labels()).argmax()))
     pieces = graph.cut(user, graph.neighbours(user))
     assert [users for _, users in pieces] == [[user]]
+
+
+@pytest.mark.parametrize("start", [Complete(), ErdosRenyi(1.0, 4)], ids=["dense", "sparse"])
+@pytest.mark.parametrize("n", [63, 64, 65, 130])
+def test_more_users_than_a_word_has_bits(start, n):
+    """All edges go but those of a ring through all users, so that paths lead from word to word."""
+    rng = np.random.default_rng(n)
+    order = rng.permutation(n)
+    ring = nx.Graph([(int(order[i - 1]), int(order[i])) for i in range(n)])
+    graph = UserGraph(start, n)
+    for user in range(n):
+        gone = [other for other in graph.neighbours(user).tolist() if other not in ring[user]]
+        assert graph.cut(user, np.array(gone, dtype=np.int64)) == []
+    agree(graph, ring)
+    for _ in range(10):
+        user = int(rng.integers(n))
+        gone = [other for other in ring[user] if rng.random() < 0.7]
+        graph.cut(user, np.array(gone, dtype=np.int64))
+        ring.remove_edges_from((user, other) for other in gone)
+        agree(graph, ring)
+    graph.join()
+    ring.add_edges_from((n, user) for user in range(n))
+    agree(graph, ring)
+
+
+@pytest.mark.parametrize("start", [Complete(), ErdosRenyi(0.3, 4)], ids=["dense", "sparse"])
+def test_a_loaded_graph_goes_on_as_the_saved_one(start):
+    graph = UserGraph(start, 12)
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        user = int(rng.integers(graph.n))
+        graph.cut(user, graph.neighbours(user)[:2].copy())
+        graph = UserGraph.from_state(start, graph.state())
+        other = plain(graph)
+        links = graph.links_of_newcomer().tolist()
+        number, _, _ = graph.join()
+        other.add_node(number)
+        other.add_edges_from((number, link) for link in links)
+        agree(graph, other)

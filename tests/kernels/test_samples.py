@@ -71,3 +71,12 @@ def test_negative_zero_is_zero():
     assert samples.number(store, np.array([0.0, 1.0])) == 0
     assert samples.number(store, np.array([-0.0, 1.0])) == 0
     assert samples.number(store, np.array([0.0, -1.0])) == 1
+
+
+def test_a_full_store_grows_and_knows_its_items_still():
+    """Also in the order of their numbers, and those that came last before it grew."""
+    store = make_store(2)
+    items = np.random.default_rng(3).standard_normal((300, 2))
+    for _ in range(2):
+        assert [samples.number(store, x) for x in items] == list(range(300))
+    np.testing.assert_array_equal(samples.items_of(store), items)
