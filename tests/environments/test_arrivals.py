@@ -18,6 +18,14 @@ def test_zipf_alone_has_exponent_one():
     assert np.array_equal(shares("zipf", 9), shares({"zipf": 1}, 9))
 
 
+@pytest.mark.parametrize("silent", [0, 2])
+def test_shares_end_at_one_whatever_their_rounding(silent):
+    """Ten tenths sum to less: a draw beyond the sum would be a user who does not exist."""
+    assert np.cumsum(np.full(10, 0.1))[-1] < 1.0
+    found = shares([1.0] * 10 + [0.0] * silent, 10 + silent)
+    assert found[9:].tolist() == [1.0] * (1 + silent)
+
+
 def test_users_come_by_the_law():
     env = cc.environments.Matrix(np.zeros((4, 2)), np.eye(2), arrivals={"zipf": 1.5})
     env.reset(3)

@@ -14,12 +14,13 @@ from clubcascade.kernels import jit, linear
 pytestmark = pytest.mark.compiled
 PROGRAM = """
 import numpy as np
-from clubcascade.kernels import single, ridge
-from clubcascade import C3UCB
-policy = C3UCB(n_features=2)
-policy.update("a", np.eye(2), 0)
-print(sum(single.learn.stats.cache_hits.values()), sum(single.learn.stats.cache_misses.values()))
-print(policy.statistics("a")[0][0, 0])
+from clubcascade.kernels.ridge import observe
+from clubcascade.policies._models import Models
+models = Models(2, 1.0, capacity=1)
+models.clear(0)
+observe(models.struct, 0, np.array([1.0, 0.0]), 1.0)
+print(sum(observe.stats.cache_hits.values()), sum(observe.stats.cache_misses.values()))
+print(models.arrays["gram"][0, 0, 0])
 """
 
 
@@ -43,7 +44,7 @@ def test_second_process_starts_warm_and_an_edit_is_seen(tmp_path):
     copy_to(tmp_path)
     assert run(tmp_path) == ["0", "1", "1.0"]
     assert run(tmp_path) == ["1", "0", "1.0"]
-    # `single.learn` calls `linear.add_outer`, two files away: numba alone would not notice
+    # `ridge.observe` calls `linear.add_outer`, in another file: numba alone would not notice
     source = tmp_path / "clubcascade" / "kernels" / "linear.py"
     text = source.read_text()
     line = "row[g] += step * x[g]"
