@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from clubcascade.experiment.tuning import Search
+from clubcascade.experiment.tuning import Line, Search
 
 ALPHA = (0.1, 0.25, 0.5, 1, 2, 4, 8, 16, math.inf)
 REG = (0.1, 0.25, 0.5, 1, 2, 4, 8)
@@ -66,6 +66,9 @@ def test_a_line_is_extended_where_its_best_is_an_end(optimum, found, edge):
 def test_infinity_zero_and_bounds_are_no_edges():
     search, _ = searched({"alpha": ALPHA}, bowl(alpha=1e9))
     assert search.best == {"alpha": math.inf} and search.edge == "" and len(search.tried) == 9
+    line = Line(list(ALPHA))
+    assert line.end(math.inf, ALPHA) == "" and not line.extend(math.inf, lambda value: True)
+    assert line.values == list(ALPHA) and line.end(0.1, ALPHA) == "low"
     search, _ = searched({"beta": (0.0, 0.5, 1.0)}, lambda point: point["beta"])
     assert search.best == {"beta": 0.0} and search.edge == "" and len(search.tried) == 3
     share = {"share": (0.1, 0.2, 0.4)}
