@@ -62,13 +62,14 @@ class Clicks:
 
     def add(self, users: Array, items: Array) -> None:
         """Take the next rows; those without a user or without an item are counted and left out."""
-        block = pa.table({"user": _texts(users), "item": _texts(items)})
-        there = pc.and_(pc.not_equal(block["user"], ""), pc.not_equal(block["item"], ""))
-        complete = block.filter(there).combine_chunks()
-        self.rows += len(block)
-        self.incomplete += len(block) - len(complete)
-        for column, blocks in (("user", self._users), ("item", self._items)):
-            blocks += complete[column].dictionary_encode().chunks
+        users, items = _texts(users), _texts(items)
+        there = pc.and_(pc.not_equal(users, ""), pc.not_equal(items, ""))
+        missing = len(users) - (pc.sum(there).as_py() or 0)
+        self.rows += len(users)
+        self.incomplete += missing
+        for column, blocks in ((users, self._users), (items, self._items)):
+            some = column.filter(there) if missing else column
+            blocks.append(some.dictionary_encode().cast(_DICTIONARY))
             if len(blocks) % _UNIFY == 0:
                 blocks[:] = pa.chunked_array(blocks, _DICTIONARY).unify_dictionaries().chunks
 
@@ -114,7 +115,7 @@ def _texts(column: Array) -> Array:
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
         column = column.cast(pa.int64())
-    return column.cast(pa.large_string())
+    return column if pa.types.is_string(column.type) else column.cast(pa.large_string())
 
 
 def _encoded(blocks: list[Array]) -> tuple[npt.NDArray[np.int32], Array]:

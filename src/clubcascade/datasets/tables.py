@@ -96,8 +96,8 @@ class RatingsFile:
     def blocks(self, wanted: Sequence[str], types: Mapping[str, Any]) -> Iterator[list[Array]]:
         """Yield the wanted columns, some hundred thousand rows at a time."""
         if self.parquet:
-            with self.open() as stream:
-                for batch in pq.ParquetFile(stream).iter_batches(_ROWS, columns=list(wanted)):
+            with self.open() as stream, pq.ParquetFile(stream, pre_buffer=False) as file:
+                for batch in file.iter_batches(_ROWS, columns=list(wanted)):
                     yield [_cast(batch[name], types.get(name)) for name in wanted]
             return
         read, *others = self._text_options(wanted, types)

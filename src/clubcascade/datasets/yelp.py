@@ -104,8 +104,9 @@ def read_reviews(stream: IO[bytes], where: str, into: Clicks) -> None:
     empty = True
     for block in whole_lines(stream):
         empty = False
-        table = pa_json.read_json(pa.BufferReader(block), read, parse)
-        into.add(*(table[column] for column in _COLUMNS))
+        table = pa_json.read_json(pa.BufferReader(block), read, parse).combine_chunks()
+        for batch in table.to_batches():
+            into.add(*(batch[column] for column in _COLUMNS))
     if empty:
         raise InvalidData(f"{where} is empty")
 
