@@ -23,8 +23,8 @@ from clubcascade.errors import ClubCascadeError, InvalidData
 Array = Any
 """An Arrow array (Arrow has no types for mypy)."""
 
-_UNIFY = 64
-"""Blocks after which their dictionaries become one."""
+_UNIFY = 1 << 22
+"""Ids in the dictionaries of blocks after which the blocks become one, with one dictionary."""
 _WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"
 _DAMAGE = (
     gzip.BadGzipFile,
@@ -70,8 +70,9 @@ class Clicks:
         for column, blocks in ((users, self._users), (items, self._items)):
             some = column.filter(there) if missing else column
             blocks.append(some.dictionary_encode().cast(_DICTIONARY))
-            if len(blocks) % _UNIFY == 0:
-                blocks[:] = pa.chunked_array(blocks, _DICTIONARY).unify_dictionaries().chunks
+            known, *others = (len(block.dictionary) for block in blocks)
+            if sum(others) > max(_UNIFY, known):
+                blocks[:] = [_unified(blocks)]
 
     def finish(
         self, name: str, source: dict[str, Any], only: Collection[str] | None = None
@@ -123,15 +124,19 @@ def _encoded(blocks: list[Array]) -> tuple[npt.NDArray[np.int32], Array]:
 
     Whole numbers are ordered as numbers, everything else as text.
     """
-    column = pa.chunked_array(blocks, _DICTIONARY).unify_dictionaries()
+    column = _unified(blocks)
     blocks.clear()
-    ids = column.chunk(0).dictionary if column.num_chunks else pa.array([], pa.large_string())
+    ids = column.dictionary
     numeric = pc.all(pc.match_substring_regex(ids, _WHOLE_NUMBER)).as_py()
     order = pc.array_sort_indices(ids.cast(pa.int64()) if numeric else ids)
     rank = np.empty(len(ids), dtype=np.int32)
     rank[order.to_numpy()] = np.arange(len(ids), dtype=np.int32)
-    codes = [rank[block.indices.to_numpy()] for block in column.chunks]
-    return np.concatenate(codes or [rank]), ids.take(order)
+    return rank[column.indices.to_numpy()], ids.take(order)
+
+
+def _unified(blocks: list[Array]) -> Array:
+    """Join blocks into one with one dictionary."""
+    return pa.chunked_array(blocks, _DICTIONARY).combine_chunks()
 
 
 def _ids(texts: Array) -> Ids:
