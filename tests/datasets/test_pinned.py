@@ -35,7 +35,8 @@ def prepare(kind, folder):
         clicks = np.random.default_rng(1).random((7, 5)) < 0.4
         return datasets.prepare_pools(pools_file(source / "pool.npz", clicks), folder=kept)
     if kind == "movielens":
-        (source / "ml.zip").write_bytes(movielens_zip())
+        if not (source / "ml.zip").exists():  # a zip knows the time at which it was made
+            (source / "ml.zip").write_bytes(movielens_zip())
         return datasets.prepare_movielens(path=source / "ml.zip", folder=kept)
     file = source / f"{kind}.csv"
     file.write_text(TEXTS if kind == "texts" else csv_text())
