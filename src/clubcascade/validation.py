@@ -32,6 +32,27 @@ def brief(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
+LEAST_RIDGE, MOST_RIDGE = 1e-6, 1e9
+"""Bounds of a ridge constant: beyond them inverses are rounding, and sums of clicks overflow."""
+MOST_FACTOR = 1e9
+"""The largest factor of a confidence radius or of a draw."""
+
+
+def ridge(name: str, value: Any) -> float:
+    """Return a ridge constant with which the arithmetic of a model stays finite."""
+    return number(name, value, low=LEAST_RIDGE, high=MOST_RIDGE)
+
+
+def deviation(name: str, value: Any) -> float:
+    """Return a standard deviation whose square is a ridge constant."""
+    return number(name, value, low=1e-3, high=3e4)
+
+
+def factor(name: str, value: Any) -> float:
+    """Return the factor of a confidence radius or of a draw."""
+    return number(name, value, low=0, high=MOST_FACTOR)
+
+
 def number(
     name: str,
     value: Any,

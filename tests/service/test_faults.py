@@ -1,6 +1,7 @@
 """Disks that are full or fail: nothing is acknowledged, reads go on, each answer counts once."""
 
 import os
+import shutil
 import threading
 
 import pytest
@@ -141,6 +142,77 @@ def test_a_snapshot_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypa
     s.close()
 
 
+@pytest.mark.parametrize("after", range(4))
+@pytest.mark.parametrize("code", [FULL, WRITE_ERROR])
+def test_a_crash_after_a_refused_answer_leaves_a_whole_store(disk, tmp_path, code, after):
+    """Nothing says that an event is durable before it is."""
+    s = shop(tmp_path / "store")
+    play(s, 3)
+    fail(disk, code, after)
+    sent = []
+    for _ in range(6):
+        decision = s.recommend("alice", 3, ITEMS)
+        try:
+            assert s.feedback(decision.id, 1) == "applied"
+            sent.append(decision.id)
+        except StoreUnavailable:
+            break
+    else:
+        raise AssertionError("nothing was refused")
+    shutil.copytree(tmp_path / "store", tmp_path / "crashed")  # as the power cut found it
+    disk.heal()
+    s.close()
+    with shop(tmp_path / "crashed") as again:
+        assert not again.notes
+        assert {again.feedback(one, 1) for one in sent} <= {"duplicate"}
+
+
+def test_errors_of_the_system_pass(tmp_path, monkeypatch):
+    """A process without a file to spare: chores wait, answers are taken as soon as it has one."""
+    s = shop(tmp_path)
+    play(s, 3)
+    s.snapshot()
+    found = []
+
+    def refuse(*_):
+        found.append(1)
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.iterdir", refuse)
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable, match="Too many open files"):
+                s.look_after()
+    assert len(found) == 3
+    assert play(s, 3)
+    s.look_after()
+    assert s.problem is None and s.failure is None
+    digest = s.digest()
+    s.close()
+    assert replayed(tmp_path) == digest
+
+
+def test_decisions_outlast_an_error_of_the_system(tmp_path, monkeypatch):
+    s = shop(tmp_path)
+    decision = s.recommend("alice", 1, ITEMS)
+    find_many = s._shelf.find_many
+    errors = [OSError(24, "Too many open files"), OSError(12, "no memory")]
+
+    def find(numbers):
+        if errors:
+            raise errors.pop()
+        return find_many(numbers)
+
+    monkeypatch.setattr(s._shelf, "find_many", find)
+    while errors:
+        s.recommend("bob", 1, ITEMS)
+        with pytest.raises(StoreUnavailable, match="the system refused"):
+            s.feedback(decision.id, 0)
+    assert s.feedback(decision.id, 0) == "applied"
+    assert s.waiting == 2
+    s.close()
+
+
 def test_a_writer_that_meets_a_bug_refuses_everything(tmp_path, monkeypatch):
     s = shop(tmp_path)
     decision = s.recommend("alice", 1, ITEMS)
@@ -148,7 +220,9 @@ def test_a_writer_that_meets_a_bug_refuses_everything(tmp_path, monkeypatch):
     for _ in range(2):
         with pytest.raises(StoreUnavailable, match="the writer has stopped: ZeroDivisionError"):
             s.feedback(decision.id, 0)
-    s.recommend("alice", 1, ITEMS)
+    with pytest.raises(StoreUnavailable, match="the writer has stopped"):  # it would be forgotten
+        s.recommend("alice", 1, ITEMS)
+    assert isinstance(s.failure, ZeroDivisionError)
     s.close()
     s = shop(tmp_path)  # it was durable, though never acknowledged
     assert s.feedback(decision.id, 0) == "duplicate"

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from functools import partial
 
 import httpx
 import pytest
@@ -26,20 +27,23 @@ from tests.service.web import serving
 COMMAND = [sys.executable, "-m", "clubcascade"]
 
 
-def start(folder, *options):
+def start(folder, *options, files=None):
+    """Start the command, with a limit of open files."""
+    limit = None if files is None else partial(resource.setrlimit, resource.RLIMIT_NOFILE)
     return subprocess.Popen(
         [*COMMAND, "serve", "--dir", folder, "--port", "0", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        preexec_fn=None if limit is None else partial(limit, (files, files)),
     )
 
 
 @contextmanager
-def process(folder, *options):
+def process(folder, *options, files=None):
     """Yield (process, url, key)."""
-    child = start(folder, *options)
+    child = start(folder, *options, files=files)
     try:
         key = None
         for line in child.stdout:

@@ -7,6 +7,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -20,11 +21,35 @@ def _tool(name):
     return found
 
 
+WATCH = """
+import os, pathlib, shutil, signal, sys, time
+sys.stdin.read()  # ends with the process that holds the other end, whatever ended it
+folder = pathlib.Path(sys.argv[1])
+for _ in range(3):  # a server may just be starting
+    try:
+        os.kill(int((folder / "data/postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
+    except (OSError, ValueError, IndexError):
+        pass
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.with_suffix(".out").unlink(missing_ok=True)
+    time.sleep(0.5)
+"""
+"""What a process of its own does: it waits for the end of the tests, and ends the server."""
+
+
 class Cluster:
-    """A server without network: it listens on a socket in its own folder."""
+    """A server without network: it listens on a socket in its own folder.
+
+    It ends with the process that made it, also if that is killed.
+    """
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="cc-pg-"))
+        self._watch = subprocess.Popen(
+            [sys.executable, "-c", WATCH, self.folder],
+            stdin=subprocess.PIPE,
+            start_new_session=True,  # what ends a group of processes does not end this one
+        )
         self.user = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
         if os.getuid() == 0:  # PostgreSQL does not run as root
             shutil.chown(self.folder, self.user)
@@ -68,5 +93,5 @@ class Cluster:
 
     def remove(self):
         self.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.with_suffix(".out").unlink()
+        self._watch.stdin.close()
+        self._watch.wait()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.checks._play import ROUNDS, K, catalog_for, learned, play, played, same
+from clubcascade.checks.policy_arithmetic import extremes_stay_finite
 from clubcascade.checks.policy_states import (
     copies_take_the_same_steps,
     learned_keeps_its_parameters,
@@ -209,4 +210,5 @@ POLICY_CHECKS: tuple[Check, ...] = (
     list_with_scores_is_recommend_and_scores,
     simulations_play_it,
     bad_input_changes_nothing,
+    extremes_stay_finite,
 )

@@ -12,19 +12,47 @@ from clubcascade.core import Floats
 from clubcascade.kernels import linear
 from clubcascade.kernels.jit import kernel
 
+ROUNDING = 4.5e-16
+"""What a pivot cannot be told from, in units of the largest entry of the diagonal and of d."""
+
 
 @kernel
-def _factor_corner(matrix: Floats, c: int) -> None:
+def least_pivot(matrix: Floats) -> float:
+    """Return the smallest pivot that is more than rounding.
+
+    A smaller one is replaced by it: that is the factor of a matrix which differs by rounding from
+    the one given, and no square root of a negative number.
+    """
+    d = matrix.shape[0]
+    largest = 0.0
+    for c in range(d):
+        largest = max(largest, matrix[c, c])
+    return ROUNDING * d * largest
+
+
+@kernel
+def _lift(row: Floats, c: int, pivot: float, least: float) -> float:
+    """Return the pivot; one below the least becomes that, and the diagonal grows by as much."""
+    if pivot < least:
+        row[c] += least - pivot
+        return least
+    return pivot
+
+
+@kernel
+def _factor_corner(matrix: Floats, c: int, least: float) -> None:
     """Factor the rows ``c`` to ``c + 3`` of a matrix, the four columns with them first."""
     d = matrix.shape[0]
     one, two, three, four = matrix[c], matrix[c + 1], matrix[c + 2], matrix[c + 3]
-    s1 = 1.0 / math.sqrt(one[c])
+    s1 = 1.0 / math.sqrt(_lift(one, c, one[c], least))
     a2, a3, a4 = s1 * one[c + 1], s1 * one[c + 2], s1 * one[c + 3]
-    s2 = 1.0 / math.sqrt(two[c + 1] - a2 * a2)
+    s2 = 1.0 / math.sqrt(_lift(two, c + 1, two[c + 1] - a2 * a2, least))
     b3, b4 = s2 * (two[c + 2] - a2 * a3), s2 * (two[c + 3] - a2 * a4)
-    s3 = 1.0 / math.sqrt(three[c + 2] - a3 * a3 - b3 * b3)
+    pivot = three[c + 2] - a3 * a3 - b3 * b3
+    s3 = 1.0 / math.sqrt(_lift(three, c + 2, pivot, least))
     c4 = s3 * (three[c + 3] - a3 * a4 - b3 * b4)
-    s4 = 1.0 / math.sqrt(four[c + 3] - a4 * a4 - b4 * b4 - c4 * c4)
+    pivot = four[c + 3] - a4 * a4 - b4 * b4 - c4 * c4
+    s4 = 1.0 / math.sqrt(_lift(four, c + 3, pivot, least))
     for g in range(c, d):
         x = s1 * one[g]
         y = s2 * (two[g] - a2 * x)
@@ -42,8 +70,9 @@ def factor(matrix: Floats) -> None:
     """
     d = matrix.shape[0]
     whole = d // 4 * 4
+    least = least_pivot(matrix)
     for c in range(0, whole, 4):
-        _factor_corner(matrix, c)
+        _factor_corner(matrix, c, least)
         one, two, three, four = matrix[c], matrix[c + 1], matrix[c + 2], matrix[c + 3]
         for r in range(c + 4, d):
             row = matrix[r]
@@ -52,7 +81,7 @@ def factor(matrix: Floats) -> None:
                 row[g] -= ((x * one[g] + y * two[g]) + z * three[g]) + w * four[g]
     for c in range(whole, d):
         pivot = matrix[c]
-        scale = 1.0 / math.sqrt(pivot[c])
+        scale = 1.0 / math.sqrt(_lift(pivot, c, pivot[c], least))
         for g in range(c, d):
             pivot[g] *= scale
         for r in range(c + 1, d):
@@ -78,13 +107,14 @@ def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out:
             row[g] = source[g]
         row[f] += ridge
         row[d] = moment[f]
+    least = 0.5 * ridge  # a pivot is at least the ridge constant, but for rounding
     for c in range(0, d - 1, 2):
         one, two = work[c], work[c + 1]
-        scale = 1.0 / one[c]
+        scale = 1.0 / _lift(one, c, one[c], least)
         step = one[c + 1] * scale
         for g in range(width):
             two[g] -= step * one[g]
-        other = 1.0 / two[c + 1]
+        other = 1.0 / _lift(two, c + 1, two[c + 1], least)
         for r in range(c + 2, d):
             row = work[r]
             p, q = one[r] * scale, two[r] * other
@@ -93,6 +123,7 @@ def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out:
     for c in range(d - 1, -1, -1):
         row = work[c]
         even, odd = row[d], 0.0
+        _lift(row, c, row[c], least)
         whole = c + 1 + (d - c - 1) // 2 * 2
         for g in range(c + 1, whole, 2):
             even -= row[g] * out[g]

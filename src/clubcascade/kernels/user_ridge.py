@@ -68,7 +68,7 @@ def note(state: Any, node: int, row: int, x: Floats, y: float, linked: bool) -> 
         moved = state.ridge.work[0]
         weights = state.weights[node]
         linear.times(state.inverse[row], x, moved)
-        shrink = 1.0 / (1.0 + linear.dot(x, moved))
+        shrink = 1.0 / (1.0 + max(linear.dot(x, moved), 0.0))
         step = (y - linear.dot(weights, x)) * shrink
         linear.add_outer(state.inverse[row], -shrink, moved)
         for f in range(d):

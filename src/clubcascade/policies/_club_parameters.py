@@ -42,7 +42,7 @@ def read_beta(
     """Read the ``beta`` argument: given, of Theorem 2, or 1."""
     refuse_both("beta", beta, "horizon", horizon)
     if beta is not None:
-        return validation.number("beta", beta, low=0)
+        return validation.factor("beta", beta)
     if horizon is None:
         return 1.0
     if n_clusters is None:

@@ -35,7 +35,7 @@ class GLMGroupedPolicy(GroupedPolicy):
     ) -> None:
         d = validation.whole("n_features", n_features, low=1)
         self.link = read_link(link)
-        self.reg = validation.number("reg", reg, low=0, open_low=True)
+        self.reg = validation.ridge("reg", reg)
         self.solver = read_solver(solver)
         self.horizon, self.n_clusters = horizon, n_clusters
         self.item_eigenvalue = item_eigenvalue

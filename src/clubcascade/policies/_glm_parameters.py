@@ -24,7 +24,7 @@ def read_penalty(penalty: float | None, link: Link, reg: float) -> float:
     """Read the ``penalty`` argument; by default that of a linear model of the link's slope."""
     if penalty is None:
         return max(link.lipschitz * reg, LEAST_PENALTY)
-    return validation.number("penalty", penalty, low=LEAST_PENALTY)
+    return validation.number("penalty", penalty, low=LEAST_PENALTY, high=validation.MOST_RIDGE)
 
 
 def read_beta(
@@ -38,7 +38,7 @@ def read_beta(
     """Read the ``beta`` argument: given, of Theorem 4, or 1 over the largest slope."""
     refuse_both("beta", beta, "horizon", horizon)
     if beta is not None:
-        return validation.number("beta", beta, low=0)
+        return validation.factor("beta", beta)
     if horizon is None:
         return 1.0 / link.lipschitz
     if n_clusters is None or item_eigenvalue is None:

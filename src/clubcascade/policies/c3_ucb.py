@@ -58,11 +58,13 @@ class C3UCB(GroupedPolicy):
     ) -> None:
         n_features = validation.whole("n_features", n_features, low=1)
         self.beta: float | Literal["growing"] = (
-            "growing" if beta == "growing" else validation.number("beta", beta, low=0)
+            "growing" if beta == "growing" else validation.factor("beta", beta)
         )
-        self.reg = validation.number("reg", reg, low=0, open_low=True)
+        self.reg = validation.ridge("reg", reg)
         self.delta = validation.number("delta", delta, low=0, open_low=True, high=1)
-        self.noise = validation.number("noise", noise, low=0, open_low=True)
+        self.noise = validation.number(
+            "noise", noise, low=0, open_low=True, high=validation.MOST_FACTOR
+        )
         if self.beta == "growing":
             rule = (0.0, self.noise, self.delta)
         else:

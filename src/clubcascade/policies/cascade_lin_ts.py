@@ -48,7 +48,7 @@ class CascadeLinTS(RidgePolicy):
     def __init__(self, *, n_features: int, sigma: float = 1.0, seed: int = 0) -> None:
         super().__init__()
         self.n_features = validation.whole("n_features", n_features, low=1)
-        self.sigma = validation.number("sigma", sigma, low=0, open_low=True)
+        self.sigma = validation.deviation("sigma", sigma)
         self.seed = validation.whole("seed", seed, low=0)
         self._models = Models(self.n_features, self.sigma**2, capacity=1)
         self._models.clear(0)

@@ -41,8 +41,8 @@ class CascadeLinUCB(GroupedPolicy):
 
     def __init__(self, *, n_features: int, sigma: float = 1.0, c: float = 1.0) -> None:
         n_features = validation.whole("n_features", n_features, low=1)
-        self.sigma = validation.number("sigma", sigma, low=0, open_low=True)
-        self.c = validation.number("c", c, low=0)
+        self.sigma = validation.deviation("sigma", sigma)
+        self.c = validation.factor("c", c)
         super().__init__(n_features, self.sigma**2, (self.c * self.sigma, 0.0, 1.0))
         self._open(0)
 

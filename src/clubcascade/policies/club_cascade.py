@@ -132,7 +132,7 @@ class ClubCascade(GraphPolicy):
         self.n_features = validation.whole("n_features", n_features, low=1)
         self._numbers = read_users(users)
         known = list(self._numbers)
-        self.reg = validation.number("reg", reg, low=0, open_low=True)
+        self.reg = validation.ridge("reg", reg)
         self.start: Literal["complete", "random"] = validation.choice(
             "start", start, ("complete", "random")
         )
@@ -252,6 +252,11 @@ class ClubCascade(GraphPolicy):
     @property
     def _rule(self) -> Floats:
         return np.array([self.beta, 0.0, 1.0])
+
+    @property
+    def tells_scores(self) -> bool:
+        """Say no where a list begins with an item that its score did not put there."""
+        return super().tells_scores and self.explore == "ucb"
 
     def _rank(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
         super()._rank(user, items, rows, scores)

@@ -109,9 +109,7 @@ class ClubCascadeGLM(ClubCascade):
     ) -> None:
         self.link = read_link(link)
         self.solver = read_solver(solver)
-        self.penalty = read_penalty(
-            penalty, self.link, validation.number("reg", reg, low=0, open_low=True)
-        )
+        self.penalty = read_penalty(penalty, self.link, validation.ridge("reg", reg))
         super().__init__(
             n_features=n_features,
             users=users,

@@ -61,8 +61,8 @@ class KnownClusters(GroupedPolicy):
     ) -> None:
         n_features = validation.whole("n_features", n_features, low=1)
         self.partition = _kept(partition)
-        self.beta = validation.number("beta", beta, low=0)
-        self.reg = validation.number("reg", reg, low=0, open_low=True)
+        self.beta = validation.factor("beta", beta)
+        self.reg = validation.ridge("reg", reg)
         self._cluster = _read_partition(self.partition)
         self.discounts = validation.discounts("discounts", discounts)
         super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0, *(self.discounts or ())))

@@ -48,8 +48,8 @@ class MultipleLinUCB(GroupedPolicy):
         discounts: Sequence[float] | None = None,
     ) -> None:
         n_features = validation.whole("n_features", n_features, low=1)
-        self.beta = validation.number("beta", beta, low=0)
-        self.reg = validation.number("reg", reg, low=0, open_low=True)
+        self.beta = validation.factor("beta", beta)
+        self.reg = validation.ridge("reg", reg)
         self.discounts = validation.discounts("discounts", discounts)
         super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0, *(self.discounts or ())))
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from starlette.exceptions import HTTPException
 from starlette.routing import Route, Router
 
+from clubcascade.errors import StoreUnavailable
 from clubcascade.service.endpoint import (
     Call,
     Endpoint,
@@ -175,6 +176,8 @@ class Service:
         while True:
             await asyncio.sleep(1.0)
             shop = self.shop
+            if shop is not None and shop.failure is not None:
+                self.failure = StoreUnavailable(shop.problem or "the writer has stopped")
             for name in () if shop is None else shop.models:
                 assert shop is not None
                 await asyncio.to_thread(self.pulse_of(name).look, shop.model(name))

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator
+import logging
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
-import numpy as np
-
-from clubcascade import model_file
-from clubcascade.errors import StoreDamaged, unknown_name
-from clubcascade.service.model import Model
+from clubcascade.errors import ClubCascadeError, StoreDamaged, unknown_name
+from clubcascade.service.frozen import Frozen, Parts, digest
+from clubcascade.service.model import Model, parts_of
 from clubcascade.service.records import Event, Learned, ModelMade, read_event
-from clubcascade.storage import snapshot_codec as snapshots
 
 AT_ONCE = 64
 """Answers that are learned while lists of the model wait."""
+UNREADABLE = (ClubCascadeError, ValueError, KeyError, TypeError, IndexError, ArithmeticError)
+"""What making a model from its parts may raise."""
+
+_log = logging.getLogger("clubcascade.service")
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A model that cannot be served: why, and what is known of it."""
+
+    reason: str
+    parts: Parts
 
 
 class Book:
@@ -33,23 +42,40 @@ class Book:
     def __init__(self, run: int = 0) -> None:
         self.run = run
         self.models: dict[str, Model] = {}
+        self.aside: dict[str, Aside] = {}
         self.number = 0
+        self.loaded = 0  # the number of the snapshot that this began with, 0 for none
+        self._lock = threading.Lock()
 
     def __getitem__(self, name: str) -> Model:
         try:
             return self.models[name]
         except (KeyError, TypeError):
+            self.check_served(name)
             raise unknown_name("model", str(name), self.models) from None
+
+    def check_served(self, name: str) -> None:
+        """Raise if a model is put aside."""
+        if isinstance(name, str) and name in self.aside:
+            raise StoreDamaged(f"model {name!r} is put aside: {self.aside[name].reason}")
 
     def apply(self, number: int, event: Event) -> None:
         """Take in the next event of the log."""
         if isinstance(event, ModelMade):
-            model = Model.made(event, self.run)
-            model.version = number
-            self.models = self.models | {event.model: model}
-        else:
+            self._make(number, event)
+        elif event.model not in self.aside:
             self.models[event.model].apply(number, event)
         self.number = number
+
+    def _make(self, number: int, event: ModelMade) -> None:
+        try:
+            model = Model.made(event, self.run)
+        except UNREADABLE as error:
+            self.put_aside(event.model, str(error), parts_of(event, number))
+            return
+        model.version = number
+        with self._lock:
+            self.models = self.models | {event.model: model}
 
     def learn(self, answers: list[Learned]) -> None:
         """Take in the next events of the log, all of them answers.
@@ -60,7 +86,8 @@ class Book:
             group = list(of_model)
             for start in range(0, len(group), AT_ONCE):
                 some = group[start : start + AT_ONCE]
-                self.models[name].learn(self.number + len(some), some)
+                if name not in self.aside:
+                    self.models[name].learn(self.number + len(some), some)
                 self.number += len(some)
 
     def replay(self, events: Iterable[tuple[int, bytes]]) -> None:
@@ -79,57 +106,59 @@ class Book:
             self.apply(number, event)
         self.learn(answers)
 
+    # -- models that cannot be read ------------------------------------------------------------
+
+    def put_aside(self, name: str, reason: str, parts: Parts) -> None:
+        """Serve a model no longer; what is known of it is kept, and the others go on."""
+        _log.error("model %r is put aside: %s", name, reason)
+        with self._lock:
+            self.models = {key: model for key, model in self.models.items() if key != name}
+            self.aside = self.aside | {name: Aside(reason, parts)}
+
+    def put_unreadable_aside(self, frozen: Frozen, read: Frozen) -> list[str]:
+        """Put models aside that what was read of them does not give back; return their names."""
+        wrong = []
+        for name, parts in frozen.models.items():
+            reason = None if name in self.aside else _unreadable(name, parts, read.models.get(name))
+            if reason is not None:
+                self.put_aside(name, reason, parts)
+                wrong.append(name)
+        return wrong
+
     # -- snapshots -----------------------------------------------------------------------------
 
-    def freeze(self) -> Iterator[bytes | memoryview]:
-        """Copy everything now; the parts of the snapshot come when they are asked for."""
-        plain: dict[str, Any] = {"number": self.number, "models": []}
-        arrays: dict[str, Any] = {}
-        for place, (name, model) in enumerate(self.models.items()):
-            about, own = model.parts()
-            plain["models"].append([name, about])
-            arrays |= {f"{place}.{key}": value for key, value in own.items()}
-        return snapshots.write(plain, arrays)
+    def freeze(self) -> Frozen:
+        """Copy everything now."""
+        models = {name: model.parts() for name, model in self.models.items()}
+        models |= {name: aside.parts for name, aside in self.aside.items()}
+        return Frozen(self.number, models, frozenset(self.aside))
 
     @classmethod
     def thaw(cls, data: bytes, run: int = 0) -> Book:
-        """Return the book of a snapshot."""
-        plain, arrays = snapshots.read(data)
+        """Return the book of a snapshot; models that cannot be read are put aside."""
+        frozen = Frozen.read(data)
         book = cls(run)
-        for place, (name, about) in enumerate(plain["models"]):
-            start = f"{place}."
-            own = {n.removeprefix(start): v for n, v in arrays.items() if n.startswith(start)}
-            book.models[name] = Model.from_parts(name, about, own, run)
-        book.number = plain["number"]
+        for name, parts in frozen.models.items():
+            try:
+                book.models[name] = Model.from_parts(name, *parts, run)
+            except UNREADABLE as error:
+                book.put_aside(name, str(error), parts)
+        book.number = frozen.number
         return book
-
-    # -- digests -------------------------------------------------------------------------------
 
     def digest(self, name: str | None = None) -> str:
         """Return the SHA-256 of one model or of all: what was learned, items, counters."""
-        total = hashlib.sha256()
-        for key in sorted(self.models) if name is None else [name]:
-            plain, arrays = self[key].parts()
-            plain["state"].pop("draws", None)
-            arrays.pop("state.draws", None)  # a place in a stream of luck is nothing learned
-            total.update(_canonical([key, plain]).encode("utf-8", "surrogatepass"))
-            for label in sorted(arrays):
-                value = np.ascontiguousarray(arrays[label])
-                total.update(f"{label} {value.dtype.str} {value.shape};".encode())
-                total.update(value.reshape(-1).data.cast("B") if value.size else b"")
-        return total.hexdigest()
+        names = sorted(self.models) if name is None else [name]
+        return digest((key, self[key].parts()) for key in names)
 
 
-def _canonical(value: Any) -> str:
-    return json.dumps(_ordered(model_file.encode(value)), separators=(",", ":"))
-
-
-def _ordered(value: Any) -> Any:
-    """Bring what has no order of its own (sets) into one."""
-    if isinstance(value, list):
-        return [_ordered(part) for part in value]
-    if isinstance(value, dict):
-        if list(value) == ["set"]:
-            return {"set": sorted(value["set"], key=json.dumps)}
-        return {key: _ordered(part) for key, part in value.items()}
-    return value
+def _unreadable(name: str, parts: Parts, read: Parts | None) -> str | None:
+    """Return why a model cannot be made again from what was read of it; None if it can."""
+    if read is None:
+        return "it was not written"
+    try:
+        again = Model.from_parts(name, *read)
+        same = digest([(name, again.parts())]) == digest([(name, parts)])
+    except UNREADABLE as error:
+        return str(error)
+    return None if same else "what was read is not what was written"

@@ -102,15 +102,20 @@ class QuickEndpoint(Endpoint):
     def __init__(self, service: Service, name: str, role: str, handler: QuickHandler) -> None:
         self.service, self.name, self.role, self._quick = service, name, role, handler
 
-    def ride(self, scope: Scope, body: bytes, reply: Reply) -> None:
-        """Serve a request whose body is here."""
-        started = time.perf_counter()
+    def admit(self, scope: Scope) -> Key | Exception:
+        """Return the key of a request whose head is here, or why it is refused."""
         try:
-            key = self._admit(scope)
+            return self._admit(scope)
         except Exception as error:
-            self._done(started, reply, *self._wrong(error))
-            return
-        self._ride(Call(scope, key, body), started, reply)
+            return error
+
+    def ride(self, scope: Scope, key: Key | Exception, body: bytes, reply: Reply) -> None:
+        """Serve a request whose body is here, by the key that :meth:`admit` found."""
+        started = time.perf_counter()
+        if isinstance(key, Exception):
+            self._done(started, reply, *self._wrong(key))
+        else:
+            self._ride(Call(scope, key, body), started, reply)
 
     def _ride(self, call: Call, started: float, reply: Reply) -> None:
         try:

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 REMEMBERED = 1_000
 """Addresses whose endpoints are remembered."""
+PIECE = 8_192
+"""Bytes that are read of a connection before it is asked whether its client reads the answers."""
+HEAD = 2**16
+"""Bytes that a request may have besides its body: address, headers, sizes of chunks."""
+EXCESS = 64
+"""Connections beyond the limit that are answered when they ask; more are answered at once."""
 
 
 class _Nobody:
@@ -55,6 +61,7 @@ class Ride:
 
     __slots__ = (
         "_endpoint",
+        "_key",
         "_parts",
         "_protocol",
         "disconnected",
@@ -69,17 +76,19 @@ class Ride:
     ) -> None:
         self._protocol, self._endpoint, self.keep_alive = protocol, endpoint, keep_alive
         self.scope = scope
+        self._key = endpoint.admit(scope)
         self._parts: list[bytes] = []
         self.disconnected = self.response_complete = False
 
     def take(self, body: bytes) -> None:
-        """Keep a part of the body."""
-        self._parts.append(body)
+        """Keep a part of the body, if it is of someone who may ask."""
+        if not isinstance(self._key, Exception):
+            self._parts.append(body)
 
     def go(self) -> None:
         """Serve the request, which is whole now."""
         body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-        self._endpoint.ride(self.scope, body, self._reply)
+        self._endpoint.ride(self.scope, self._key, body, self._reply)
 
     def _reply(self, status: int, answer: Any) -> None:
         if self.response_complete:
@@ -95,6 +104,7 @@ class Ride:
         else:
             protocol.transport.write(b"".join((head, b"connection: close\r\n", length, body)))
             protocol.transport.close()
+            protocol.limit_time()
         protocol.on_response_complete()
 
 
@@ -122,20 +132,66 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
         _begun = False
         _idle_timer: asyncio.TimerHandle | None = None
         _idle_since: float | None = None
+        _held = b""
+        _besides = 0
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            self._timer = self.loop.call_later(limits.seconds, self._hang_up)
-            if len(self.connections) > limits.connections:
+            self.limit_time()
+            if len(self.connections) > limits.connections + EXCESS:
+                self._refuse(TOO_MANY)
+            elif len(self.connections) > limits.connections:
                 self.app = too_many
 
         def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self._begun and self._timer is None:  # the rest must come in time
+            self._held = self._held + data if self._held else data
+            self._read_on()
+
+        def _read_on(self) -> None:
+            """Read a piece at a time, while the client takes the answers to those before."""
+            while self._held and not self._must_wait():
+                piece, self._held = self._held[:PIECE], self._held[PIECE:]
+                self._besides += len(piece)
+                super().data_received(piece)
+                if self._begun and self._besides > HEAD:
+                    self._refuse(TOO_LARGE)
+            if self.transport.is_closing():
+                self._held = b""
+                return
+            if self._held:
+                self.flow.pause_reading()
+            if self._begun:  # the rest must come in time
+                self.limit_time()
+
+        def limit_time(self) -> None:
+            """Hang up unless what is awaited of the client comes in time."""
+            if self._timer is None:
                 self._timer = self.loop.call_later(limits.seconds, self._hang_up)
+
+        def _must_wait(self) -> bool:
+            busy = bool(self.pipeline) or self.flow.write_paused
+            return busy or self.transport.is_closing()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self.limit_time()
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            if not self._begun:
+                self._stop()
+            self._go_on()
+
+        def _go_on(self) -> None:
+            """Read what was held back, and then from the socket again."""
+            if not self._must_wait():
+                self.flow.resume_reading()
+                if self._held:
+                    self.loop.call_soon(self._read_on)
 
         def on_message_begin(self) -> None:
             self._begun = True
+            self._besides = min(self._besides, PIECE)
             self.url, self.headers, self.expect_100_continue = b"", [], False
 
         def on_headers_complete(self) -> None:
@@ -167,6 +223,7 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
             return None
 
         def on_body(self, body: bytes) -> None:
+            self._besides -= len(body)
             ride: Any = self.cycle
             if type(ride) is Ride:
                 ride.take(body)
@@ -175,7 +232,8 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
 
         def on_message_complete(self) -> None:
             self._begun = False
-            self._stop()
+            if not self.flow.write_paused:
+                self._stop()
             ride: Any = self.cycle
             if type(ride) is Ride:
                 ride.go()
@@ -186,10 +244,11 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
             self.server_state.total_requests += 1
             if self.transport.is_closing():
                 return
-            self.flow.resume_reading()
             if self.pipeline:
                 self._start_asgi_task(*self.pipeline.pop())
+                self._go_on()
                 return
+            self._go_on()
             self._idle_since = self.loop.time()
             if self._idle_timer is None:  # one timer for a connection, not one for each answer
                 self._idle_timer = self.loop.call_later(self.timeout_keep_alive, self._look_idle)
@@ -220,21 +279,33 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
 
         def _hang_up(self) -> None:
             self._timer = None
-            if not self.transport.is_closing():
+            if self.transport.get_write_buffer_size():  # nobody reads: nothing to wait for
+                self.transport.abort()
+            elif not self.transport.is_closing():
                 self.transport.close()
 
         def send_400_response(self, msg: str) -> None:
-            body = encode(Problem(400, "malformed", "this is no HTTP request").body())
+            self._refuse(Problem(400, "malformed", "this is no HTTP request"))
+
+        def _refuse(self, problem: Problem) -> None:
+            """Answer outside of all requests, and hang up."""
+            if self.transport.is_closing():
+                return
+            body = encode(problem.body())
             self.transport.write(
-                b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\n"
+                STATUS_LINE[problem.status] + b"content-type: application/json\r\n"
                 b"connection: close\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
             )
             self.transport.close()
+            self.limit_time()
 
     return Express
 
 
+TOO_MANY = Problem(503, "too_many_connections", "the service has as many clients as it takes")
+TOO_LARGE = Problem(431, "too_large", f"a request may have {HEAD} bytes besides its body")
+
+
 async def too_many(scope: Any, receive: Any, send: Any) -> None:
     """Answer a connection that is one too many, in the shape of all errors."""
-    problem = Problem(503, "too_many_connections", "the service has as many clients as it takes")
-    await respond(send, 503, problem.body(), {"connection": "close"})
+    await respond(send, 503, TOO_MANY.body(), {"connection": "close"})

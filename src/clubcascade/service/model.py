@@ -217,6 +217,20 @@ class Model:
         return model
 
 
+def parts_of(event: ModelMade, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parts of a model as event ``number`` made it, without making it."""
+    plain: dict[str, Any] = {
+        "policy": event.policy,
+        "params": event.params,
+        "state": {n: v for n, v in event.state.items() if not isinstance(v, np.ndarray)},
+        "items": None,
+        "counters": dict.fromkeys(COUNTERS, 0),
+        "version": number,
+    }
+    arrays = {f"state.{n}": v for n, v in event.state.items() if isinstance(v, np.ndarray)}
+    return plain, arrays
+
+
 def _kind(answer: Learned) -> tuple[bool, int, int]:
     """Answers of one kind, to lists of one shape, can be learned together."""
     return answer.kind == "late", *answer.shape

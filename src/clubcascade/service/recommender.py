@@ -145,6 +145,8 @@ class Recommender:
 
     def _ensure_first(self, mine: Policy, asked: Policy | str | None) -> None:
         try:
+            if DEFAULT_MODEL in self._book.aside:
+                return  # the others are served
             if DEFAULT_MODEL not in self._book.models:
                 self.create_model(DEFAULT_MODEL, mine)
                 return
@@ -166,6 +168,11 @@ class Recommender:
     def models(self) -> tuple[str, ...]:
         """Names of the models."""
         return tuple(self._book.models)
+
+    @property
+    def aside(self) -> dict[str, str]:
+        """Why models are not served, by name: they cannot be read; the log keeps what is theirs."""
+        return {name: aside.reason for name, aside in self._book.aside.items()}
 
     def model(self, name: str = DEFAULT_MODEL) -> Model:
         """Return a model: its ``policy``, ``catalog``, ``counters`` and ``version``; only to read.
@@ -190,6 +197,7 @@ class Recommender:
         made = ModelMade.of(name, make_policy(policy, n_features))
 
         def make() -> None:
+            self._book.check_served(name)
             if name in self._book.models:
                 raise InvalidArgument(f"name must be that of a new model, got {name!r} again")
             self._writer.record(made)
@@ -390,9 +398,9 @@ class Recommender:
 
     def snapshot(self) -> int:
         """Write a snapshot now; return the number of the last event in it."""
-        number, chunks = self._call(lambda: (self._book.number, self._book.freeze()))
-        self._upkeep.save(number, chunks)
-        return int(number)
+        frozen = self._call(self._book.freeze)
+        self._upkeep.save(frozen)
+        return int(frozen.number)
 
     def look_after(self) -> None:
         """Do now what is done every second: count absent answers, drop what is too old."""
@@ -418,6 +426,11 @@ class Recommender:
         """Why nothing can be written now; None if all is well."""
         return self._writer.problem
 
+    @property
+    def failure(self) -> BaseException | None:
+        """What ended the writer for good, None while it lives: start the process anew."""
+        return self._writer.dead
+
     def _call(self, call: Callable[[], Any]) -> Any:
         self._check_open()
         ticket = Ticket()
@@ -427,6 +440,8 @@ class Recommender:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreUnavailable("the recommender is closed")
+        if self._writer.dead is not None:  # what is not written must not be served
+            raise StoreUnavailable(self._writer.problem or "the writer has stopped")
 
     def close(self) -> None:
         """Finish what was asked, then let the store go. Once is enough; twice does no harm."""

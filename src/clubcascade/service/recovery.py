@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from clubcascade.errors import ClubCascadeError, StoreDamaged
+from clubcascade.errors import StoreDamaged
 from clubcascade.service.book import Book
 from clubcascade.storage import SqliteStore, Store, open_store
 from clubcascade.storage.salvage import salvage
@@ -14,18 +14,30 @@ def recover(store: Store) -> tuple[Book, list[str]]:
     """Return the models as they were, and what had to be passed over, in sentences."""
     notes = list(store.notes)
     run = store.starts - 1
-    book = Book(run)
-    for number in store.snapshots():
+    best: Book | None = None
+    for number in (*store.snapshots(), 0):
         try:
-            book = Book.thaw(store.load_snapshot(number), run)
+            book = Book.thaw(store.load_snapshot(number), run) if number else Book(run)
         except (StoreDamaged, ValueError, KeyError, TypeError) as error:
             notes.append(f"{error}; going back to an earlier one and the log")
             continue
-        except ClubCascadeError as error:
-            raise StoreDamaged(f"snapshot {number} cannot be used: {error}") from error
-        break
-    catch_up(book, store)
-    return book, notes
+        try:
+            catch_up(book, store)
+        except StoreDamaged:
+            if best is None:
+                raise
+            break  # the log does not reach back so far
+        book.loaded = number
+        whole = book.freeze()
+        book.put_unreadable_aside(whole, whole)
+        if best is None or len(book.aside) < len(best.aside):
+            best = book
+        if not best.aside:
+            break
+    assert best is not None
+    if best.aside:
+        notes.append(f"{len(best.aside)} models cannot be read and are put aside: see the log")
+    return best, notes
 
 
 def replay(store: Store) -> Book:

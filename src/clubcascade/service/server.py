@@ -7,6 +7,7 @@ import gc
 import ipaddress
 import signal
 import socket
+import time
 from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any
@@ -15,9 +16,9 @@ import uvicorn
 
 from clubcascade.errors import InvalidArgument
 from clubcascade.service.app import Service
-from clubcascade.service.express import protocol_for
+from clubcascade.service.express import EXCESS, protocol_for
 
-OWN_FILES = 64
+OWN_FILES = 128
 """Files that the service itself has open, with some to spare."""
 
 
@@ -100,21 +101,22 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 async def serve(service: Service, sock: socket.socket, seconds: float | None = None) -> None:
     """Serve until a signal, or the time, says to stop; then finish what was begun."""
     most = service.limits.connections
-    files = allow_files(2 * most + OWN_FILES)  # connections beyond the limit get an answer too
-    if files < most + OWN_FILES:
-        service.limits = replace(service.limits, connections=max(1, files - OWN_FILES))
+    own = OWN_FILES + EXCESS  # connections beyond the limit get an answer too
+    files = allow_files(most + own)
+    if files < most + own:
+        service.limits = replace(service.limits, connections=max(1, files - own))
     server = uvicorn.Server(config(service))
     for number in (signal.SIGINT, signal.SIGTERM):
         # The server stops on these and raises them again at its end: we end as one that is done.
         signal.signal(number, lambda *_: None)
     running = asyncio.create_task(server.serve(sockets=[sock]))
-    while not running.done() and service.shop is None and service.failure is None:
-        await asyncio.sleep(0.05)
-    if service.failure is not None:
-        server.should_exit = True
-    if seconds is not None:
-        await asyncio.wait([running], timeout=seconds)
-        server.should_exit = True
+    opened = 0.0
+    while not running.done():
+        await asyncio.wait([running], timeout=0.05 if service.shop is None else 0.5)
+        if service.shop is not None:
+            opened = opened or time.monotonic()
+        late = seconds is not None and opened > 0.0 and time.monotonic() - opened > seconds
+        server.should_exit = server.should_exit or late or service.failure is not None
     await running
     if service.failure is not None:
         raise service.failure

@@ -21,7 +21,7 @@ class Ticket:
         Called in the event loop with the ticket; for a caller that does not await.
     """
 
-    __slots__ = ("_future", "_gate", "answer", "error", "loop", "then")
+    __slots__ = ("_future", "_gate", "answer", "error", "loop", "settled", "then")
 
     def __init__(
         self,
@@ -30,6 +30,7 @@ class Ticket:
     ) -> None:
         self.answer: Any = None
         self.error: BaseException | None = None
+        self.settled = False
         self.loop, self.then = loop, then
         if then is not None:
             return
@@ -55,6 +56,7 @@ def settle(tickets: Iterable[Ticket]) -> None:
     """Wake the callers: one call into each event loop, however many wait there."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Ticket]] = {}
     for ticket in tickets:
+        ticket.settled = True
         if ticket.loop is None:
             ticket._gate.release()
         else:
@@ -67,8 +69,8 @@ def settle(tickets: Iterable[Ticket]) -> None:
 
 
 def reject(tickets: Iterable[Ticket], error: StoreError) -> None:
-    """Tell the callers that nothing was done; each gets an error of its own."""
-    refused = list(tickets)
+    """Tell callers without an answer that nothing was done; each gets an error of its own."""
+    refused = [ticket for ticket in tickets if not ticket.settled]
     for ticket in refused:
         ticket.answer, ticket.error = None, type(error)(str(error))
     settle(refused)

@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from clubcascade.errors import StoreError
+from clubcascade.errors import StoreDamaged, StoreError
 from clubcascade.service.book import Book
+from clubcascade.service.frozen import Frozen
 from clubcascade.service.plan import FORGOTTEN, Plan
 from clubcascade.service.records import Record
 from clubcascade.storage import Store
@@ -56,8 +57,8 @@ class Upkeep:
         self._counts_absent = count_absent
         self._every, self._compact = snapshot_every, compact
         self._looked_at = 0
-        self._tried = self._saved = max(store.snapshots(), default=0)
-        self._upto = min(store.snapshots()[:KEPT_SNAPSHOTS], default=0)
+        self._tried = self._saved = book.loaded
+        self._loaded = {book.loaded}  # snapshots that were read back
         self._saving = threading.Lock()
         self._thread: threading.Thread | None = None
         self.waiting = store.waiting()
@@ -92,11 +93,14 @@ class Upkeep:
     def tidy(self) -> None:
         """Drop what is no longer needed, a little at a time."""
         more = self._store.forget_decisions(self.now() - FORGOTTEN * self.wait, STEP)
-        kept = self._store.snapshots()
-        if len(kept) > KEPT_SNAPSHOTS:
-            self._store.drop_snapshots(KEPT_SNAPSHOTS)
-        if len(kept) >= KEPT_SNAPSHOTS and self._compact:
-            more += self._store.forget_events(kept[KEPT_SNAPSHOTS - 1], STEP)
+        found = self._store.snapshots()
+        good = [number for number in found if number in self._loaded]
+        if len(good) >= KEPT_SNAPSHOTS:
+            oldest = good[KEPT_SNAPSHOTS - 1]
+            if oldest != found[-1]:
+                self._store.drop_snapshots(found.index(oldest) + 1)
+            if self._compact and not self._book.aside:
+                more += self._store.forget_events(oldest, STEP)
         self.due = time.monotonic() + (EVERY if more < STEP else 0.05)
 
     # -- snapshots -----------------------------------------------------------------------------
@@ -106,27 +110,35 @@ class Upkeep:
         if self._book.number - self._tried < self._every or self._saving.locked():
             return
         self._tried = self._book.number
-        frozen = self._book.number, self._book.freeze()
-        self._thread = threading.Thread(target=self._save_quietly, args=frozen, daemon=True)
+        frozen = self._book.freeze()
+        self._thread = threading.Thread(target=self._save_quietly, args=[frozen], daemon=True)
         self._thread.start()
 
-    def _save_quietly(self, number: int, chunks: Iterator[bytes | memoryview]) -> None:
+    def _save_quietly(self, frozen: Frozen) -> None:
         try:
-            self.save(number, chunks)
+            self.save(frozen)
         except StoreError as error:
-            _log.warning("no snapshot of event %d: %s", number, error)
+            _log.warning("no snapshot of event %d: %s", frozen.number, error)
 
-    def save(self, number: int, chunks: Iterator[bytes | memoryview]) -> None:
-        """Keep a snapshot that was frozen by the writer."""
+    def save(self, frozen: Frozen) -> None:
+        """Keep a snapshot that was frozen by the writer; it counts once it was read back."""
         with self._saving:
-            if number <= self._saved:
+            if frozen.number <= self._saved:
                 return
             try:
-                self._store.save_snapshot(number, chunks)
+                self._store.save_snapshot(frozen.number, frozen.chunks())
+                self._read_back(frozen)
             except StoreError as error:
                 self.snapshot_problem = str(error)
                 raise
-            self._saved, self.snapshot_problem = number, None
+            self._saved, self.snapshot_problem = frozen.number, None
+            self._loaded.add(frozen.number)
+
+    def _read_back(self, frozen: Frozen) -> None:
+        """Raise unless the store gives a snapshot back, and every model in it can be made anew."""
+        read = Frozen.read(self._store.load_snapshot(frozen.number))
+        if self._book.put_unreadable_aside(frozen, read):
+            raise StoreDamaged(f"snapshot {frozen.number} holds a model that cannot be read")
 
     def finish(self) -> None:
         """Wait for a snapshot that is being written."""

@@ -82,7 +82,8 @@ class Views:
             raise Problem(503, "starting", self._service.state)
         if self._service.shop.problem is not None:
             raise Problem(503, "unavailable", self._service.shop.problem)
-        return 200, {"status": "ready", "notes": self._service.shop.notes}
+        shop = self._service.shop
+        return 200, {"status": "ready", "notes": shop.notes, "aside": len(shop.aside)}
 
     async def tell_metrics(self, call: Call) -> tuple[int, Any]:
         """Tell counters and latencies; of the models that the key is for."""
@@ -92,6 +93,7 @@ class Views:
             ("clubcascade_waiting", "Decisions without an answer.", {}, shop.waiting),
             ("clubcascade_backlog", "Work queued for the writer.", {}, shop.backlog),
             ("clubcascade_commits", "Commits since the start.", {}, shop.commits),
+            ("clubcascade_aside", "Models that cannot be read.", {}, len(shop.aside)),
         ]
         for name in filter(call.key.sees, shop.models):
             for counter, value in shop.model(name).counters.items():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 
 from clubcascade.errors import ClubCascadeError, StoreError, StoreUnavailable
 from clubcascade.service.book import Book
 from clubcascade.service.intake import CallWork, Intake, Work
-from clubcascade.service.plan import DecisionWork, FeedbackWork, Plan
+from clubcascade.service.plan import DecisionWork, FeedbackWork, Known, Plan
 from clubcascade.service.records import Event, Record, write_event
 from clubcascade.service.recovery import catch_up
 from clubcascade.service.shelf import Shelf
@@ -18,6 +19,9 @@ from clubcascade.storage import Batch, Store
 
 UNSAVED = 50_000
 """Decisions that are held for a store that cannot write; beyond that the oldest are lost."""
+
+
+_log = logging.getLogger("clubcascade.service")
 
 
 class Writer:
@@ -42,7 +46,8 @@ class Writer:
         self._took = 0.0  # seconds of the last commit
         self._unsaved: list[Record] = []
         self._broken = False
-        self._dead: BaseException | None = None
+        self.dead: BaseException | None = None
+        self._learning = False
         self._thread = threading.Thread(target=self._run, name="clubcascade-writer", daemon=True)
         self._thread.start()
 
@@ -58,40 +63,50 @@ class Writer:
         while not stop:
             works, stop = self._intake.gather(self.upkeep.due, self._company, self._took)
             try:
-                if self._dead is not None:
-                    raise self._dead
+                if self.dead is not None:
+                    raise self.dead
                 self._serve(works)
                 if time.monotonic() >= self.upkeep.due:
                     self.look_after()
-            except BaseException as error:  # a bug, not a full disk: nothing can be trusted now
-                self._dead = error
-                self.problem = f"the writer has stopped: {error!r}"
-                self._refuse(works, StoreUnavailable(self.problem))
+            except BaseException as error:
+                self._stumble(works, error)
+
+    def _stumble(self, works: list[Work], error: BaseException) -> None:
+        """After an error that no store raised: one of the system passes, others are for good."""
+        if isinstance(error, OSError) and not self._learning and self.dead is None:
+            _log.warning("the writer goes on after: %r", error)
+            self._failed(self._unsaved, StoreUnavailable(f"the system refused: {error}"))
+        elif self.dead is None:  # a bug: nothing can be trusted now
+            _log.critical("the writer has stopped", exc_info=error)
+            self.dead = error
+            self.problem = f"the writer has stopped: {error!r}"
+        self._refuse(works, StoreUnavailable(self.problem or str(error)))
 
     def _serve(self, works: list[Work]) -> None:
         # A decision is handed over before its id is known to anyone: all that the works at hand
         # can speak of are here now.
         records = self._intake.quiet()
+        self._unsaved += records
         if self._broken and (works or records) and not self._mend():
-            self._hold(works, records)
+            self._hold(works)
             return
         run: list[FeedbackWork | DecisionWork] = []
         for work in works:
             if isinstance(work, FeedbackWork | DecisionWork):
                 run.append(work)
             elif isinstance(work, CallWork):
-                self._write(records, run)
-                records, run = [], []
+                self._write(run)
+                run = []
                 self._call(work)
-        self._write(records, run)
+        self._write(run)
 
-    def _write(self, records: list[Record], run: list[FeedbackWork | DecisionWork]) -> None:
+    def _write(self, run: list[FeedbackWork | DecisionWork]) -> None:
         """Serve works that one commit can hold."""
         plan = self._plan()
-        for record in records:
-            plan.add_decision(record)
         asked = [work.items for work in run if isinstance(work, FeedbackWork)]
         known = self.shelf.find_many({item[0] for items in asked for item in items if item})
+        if self.book.aside:
+            known = {number: self._served(record) for number, record in known.items()}
         for work in run:
             if isinstance(work, DecisionWork):
                 plan.add_decision(work.record)
@@ -99,6 +114,14 @@ class Writer:
                 work.ticket.answer = [plan.answer(known, item) for item in work.items]
             plan.tickets.append(work.ticket)
         self._flush(plan)
+
+    def _served(self, record: Known) -> Known:
+        """Return a decision, or why its model takes no answers."""
+        try:
+            self.book.check_served(record.model if isinstance(record, Record) else "")
+        except StoreError as error:
+            return error
+        return record
 
     def _plan(self) -> Plan:
         plan = Plan(self.book.number + 1, self.upkeep.now(), self.upkeep.wait)
@@ -124,7 +147,9 @@ class Writer:
             reject(plan.tickets, error)
             return
         self._unsaved = []
+        self._learning = True
         self.book.learn(plan.learned)
+        self._learning = False
         plan.done()
         self.shelf.saved(plan.records)
         self.upkeep.answered(plan)
@@ -155,11 +180,11 @@ class Writer:
         self._broken, self.problem = False, None
         return True
 
-    def _hold(self, works: list[Work], records: list[Record]) -> None:
+    def _hold(self, works: list[Work]) -> None:
         """Keep decisions, refuse feedback, as the store cannot be written; calls go on."""
         error = StoreUnavailable(self.problem or "the store cannot be written")
         waited = [work.record for work in works if isinstance(work, DecisionWork)]
-        self._failed([*self._unsaved, *records, *waited], error)
+        self._failed([*self._unsaved, *waited], error)
         self._refuse([work for work in works if not isinstance(work, CallWork)], error)
         for work in works:
             if isinstance(work, CallWork):
@@ -188,7 +213,9 @@ class Writer:
         except StoreError as error:
             self._failed(self._unsaved, error)
             raise
+        self._learning = True
         self.book.apply(number, event)
+        self._learning = False
 
     def look_after(self) -> None:
         """Let time pass: absent answers, old decisions, compaction; try a broken store again."""

@@ -112,6 +112,7 @@ def problems(what: str) -> Iterator[None]:
         raise
     except (sqlite3.DatabaseError, OSError, OverflowError, UnicodeDecodeError) as error:
         name = getattr(error, "sqlite_errorname", "")
-        if isinstance(error, sqlite3.OperationalError) and "CORRUPT" not in name:
+        passing = isinstance(error, sqlite3.OperationalError | OSError)
+        if passing and "CORRUPT" not in name:
             raise StoreUnavailable(f"could not {what}: {error} {name}".rstrip()) from error
         raise StoreDamaged(f"could not {what}: the database is damaged: {error}") from error
