@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from clubcascade.service.endpoint import QuickEndpoint, encode, headers_of, respond
@@ -54,6 +55,17 @@ class Heads:
                 lines += (name, b": ", value, b"\r\n")
             head = self._made[status] = b"".join(lines)
         return head
+
+
+class Flow(FlowControl):
+    """Who may read and write; while ``held``, nothing more is read, whoever asks for it."""
+
+    held = False
+
+    def resume_reading(self) -> None:
+        """Read on, unless what was read before still waits."""
+        if not self.held:
+            super().resume_reading()
 
 
 class Ride:
@@ -132,11 +144,13 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
         _begun = False
         _idle_timer: asyncio.TimerHandle | None = None
         _idle_since: float | None = None
+        flow: Flow
         _held = b""
         _besides = 0
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
+            self.flow = Flow(transport)
             self.limit_time()
             if len(self.connections) > limits.connections + EXCESS:
                 self._refuse(TOO_MANY)
@@ -158,8 +172,11 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
             if self.transport.is_closing():
                 self._held = b""
                 return
+            before, self.flow.held = self.flow.held, bool(self._held)
             if self._held:
                 self.flow.pause_reading()
+            elif before:
+                self.flow.resume_reading()
             if self._begun:  # the rest must come in time
                 self.limit_time()
 
@@ -184,10 +201,10 @@ def protocol_for(service: Service) -> type[asyncio.Protocol]:
 
         def _go_on(self) -> None:
             """Read what was held back, and then from the socket again."""
-            if not self._must_wait():
+            if self._held and not self._must_wait():
+                self.loop.call_soon(self._read_on)
+            else:
                 self.flow.resume_reading()
-                if self._held:
-                    self.loop.call_soon(self._read_on)
 
         def on_message_begin(self) -> None:
             self._begun = True
