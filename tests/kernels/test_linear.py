@@ -35,6 +35,23 @@ def test_inverse_and_log_det(size, ridge):
 
 
 @examples(100)
+@given(SIZES, st.sampled_from([0.0, 1e-16, 1e-12, 1e-8]), st.sampled_from([1e-6, 1e-12, 1e-16]))
+def test_matrices_that_rounding_makes_singular(size, apart, ridge):
+    """Rows that are nearly one, many times: pivots are rounding, and all stays finite."""
+    d, n, seed = size
+    rng = np.random.default_rng(seed)
+    rows = rng.uniform(-1, 1, d) + apart * rng.uniform(-1, 1, (n + 1, d))
+    gram = 1e6 * rows.T @ rows
+    gram -= 1e-9 * gram[0, 0] * apart * np.eye(d)  # as after taking away what was added
+    out, work = np.empty((d, d)), np.empty((d, d))
+    log_det = factors.invert(gram, ridge, work, out)
+    assert np.isfinite(log_det) and np.isfinite(out).all() and (np.diag(work) >= 0).all()
+    weights = np.empty(d)
+    factors.ridge_weights(gram, rows[0], ridge, np.empty((d, d + 1)), weights)
+    assert np.isfinite(weights).all()
+
+
+@examples(100)
 @given(SIZES, st.floats(1e-3, 1e3))
 def test_ridge_weights(size, ridge):
     d, rows, gram, rng = problem(size)

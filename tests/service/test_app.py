@@ -278,8 +278,13 @@ def test_limits(tmp_path):
 
 def test_the_rate_of_a_key_is_limited(tmp_path):
     with serving(tmp_path, limits=Limits(rate=1)) as (client, _):
-        statuses = [client.get("/v1/models").status_code for _ in range(10)]
-        assert statuses[:2] == [200, 200] and 429 in statuses
+        statuses = [client.get("/v1/models").status_code for _ in range(2)]
+        assert statuses == [200, 200]
+        for _ in range(1000):  # a slow machine is given its two a second now and then
+            if client.get("/v1/models").status_code == 429:
+                break
+        else:
+            raise AssertionError("any number of requests was taken")
         assert client.get("/healthz").status_code == 200
         time.sleep(1.2)
         assert client.get("/v1/models").status_code == 200
@@ -421,7 +426,7 @@ def test_a_slow_body_is_cut_off(tmp_path):
         told = []
 
         async def receive():
-            await asyncio.sleep(5)
+            await asyncio.sleep(600)
 
         async def send(message):
             told.append(message)
@@ -433,6 +438,6 @@ def test_a_slow_body_is_cut_off(tmp_path):
             "headers": [],
             "query_string": b"",
         }
-        asyncio.run(asyncio.wait_for(service(scope, receive, send), 3))
+        asyncio.run(asyncio.wait_for(service(scope, receive, send), 60))
         assert told[0]["status"] == 408
         assert json.loads(told[1]["body"])["error"]["code"] == "timeout"

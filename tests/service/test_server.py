@@ -27,11 +27,11 @@ from tests.service.web import serving
 COMMAND = [sys.executable, "-m", "clubcascade"]
 
 
-def start(folder, *options, files=None):
+def start(folder, *options, files=None, command=COMMAND):
     """Start the command, with a limit of open files."""
     limit = None if files is None else partial(resource.setrlimit, resource.RLIMIT_NOFILE)
     return subprocess.Popen(
-        [*COMMAND, "serve", "--dir", folder, "--port", "0", *options],
+        [*command, "serve", "--dir", folder, "--port", "0", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -41,9 +41,9 @@ def start(folder, *options, files=None):
 
 
 @contextmanager
-def process(folder, *options, files=None):
+def process(folder, *options, **how):
     """Yield (process, url, key)."""
-    child = start(folder, *options, files=files)
+    child = start(folder, *options, **how)
     try:
         key = None
         for line in child.stdout:
@@ -54,8 +54,8 @@ def process(folder, *options, files=None):
         else:
             raise AssertionError("the service did not start")
         url = found[0]
-        until = time.monotonic() + 120
-        while httpx.get(f"{url}/readyz").status_code != 200:
+        until = time.monotonic() + 600  # kernels may have to be compiled
+        while httpx.get(f"{url}/readyz", timeout=60).status_code != 200:
             assert time.monotonic() < until
             time.sleep(0.05)
         yield child, url, key
@@ -84,7 +84,10 @@ def test_a_service_from_start_to_end(tmp_path):
         threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
         for thread in threads:
             thread.start()
-        time.sleep(1.0)
+        until = time.monotonic() + 120
+        while len(acknowledged) <= 20:
+            assert time.monotonic() < until
+            time.sleep(0.05)
         refused = subprocess.run(
             [*COMMAND, "serve", "--dir", tmp_path, "--port", "0"],
             capture_output=True,
@@ -93,19 +96,42 @@ def test_a_service_from_start_to_end(tmp_path):
         )
         assert refused.returncode == 2 and "is open in another process" in refused.stderr
         child.send_signal(signal.SIGTERM)  # in the middle of the work
-        assert child.wait(timeout=30) == 0
+        assert child.wait(timeout=120) == 0
         stop.set()
         for thread in threads:
             thread.join()
         assert "everything acknowledged is on the disk" in child.stdout.read()
-    assert len(acknowledged) > 20
     with cc.Recommender(tmp_path / "store") as shop:
         assert {shop.feedback(one, 1) for one, _ in acknowledged} == {"duplicate"}
         assert shop.model().counters["learned"] >= len(acknowledged)
 
 
+BROKEN = """
+from clubcascade.cli import main
+from clubcascade.service.book import Book
+Book.learn = lambda self, answers: 1 / 0 if answers else None
+main()
+"""
+
+
+def test_a_process_whose_writer_is_dead_ends(tmp_path):
+    """It would serve lists that are never written; whoever watches it starts it anew."""
+    broken = [sys.executable, "-c", BROKEN]
+    with process(tmp_path, "--n-features", "3", command=broken) as (child, url, key):
+        with cc.Client(url, key, retries=0) as client:
+            decision = client.recommend("alice", 3, ITEMS)
+            with pytest.raises(cc.errors.ClubCascadeError, match="the writer has stopped"):
+                client.feedback(decision.id, 1)
+        assert child.wait(timeout=120) not in (0, None)
+        said = child.stdout.read()
+        assert "the writer has stopped" in said and "ZeroDivisionError" in said
+    with cc.Recommender(tmp_path / "store") as shop:  # it was durable, and is learned now
+        assert shop.feedback(decision.id, 1) == "duplicate"
+        assert shop.model().counters["learned"] == 1
+
+
 def test_slow_clients_cannot_hold_the_service(tmp_path):
-    with serving(tmp_path, limits=Limits(seconds=0.5, rate=0)) as (client, _):
+    with serving(tmp_path, limits=Limits(seconds=2.0, rate=0)) as (client, _):
         address = (client.base_url.host, client.base_url.port)
         silent, slow, body = (socket.create_connection(address) for _ in range(3))
         slow.sendall(b"POST /v1/default/feedback HTTP/1.1\r\nHost:")
@@ -114,7 +140,7 @@ def test_slow_clients_cannot_hold_the_service(tmp_path):
         )
         assert client.get("/readyz").status_code == 200  # others are served meanwhile
         for held in (silent, slow, body):
-            held.settimeout(5)
+            held.settimeout(60)
             answer = held.recv(1000)
             assert answer == b"" or b" 408 " in answer
             held.close()
@@ -123,7 +149,7 @@ def test_slow_clients_cannot_hold_the_service(tmp_path):
 def ask(address, text=b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"):
     """Send a request on a connection of its own; return (connection, status, JSON)."""
     held = socket.create_connection(address)
-    held.settimeout(5)
+    held.settimeout(60)
     held.sendall(text)
     found = b""
     while not found.endswith(b"}"):
@@ -148,7 +174,7 @@ def test_one_connection_too_many_is_told_so(tmp_path):
         assert client.get("/readyz").status_code == 200  # whoever was there goes on
         for connection, _, _ in held:
             connection.close()
-        until = time.monotonic() + 5
+        until = time.monotonic() + 60
         while (found := ask(address))[1] != 200:
             found[0].close()
             assert time.monotonic() < until

@@ -23,8 +23,8 @@ def serving(folder, *, keys=False, limits=None, **options):
     """Yield (client, service); the service is ready."""
     known = KeyFile(folder / "keys.json") if keys else None
     service = Service(partial(shop, folder / "store", **options), known, limits or Limits(rate=0))
-    with listening(service) as url, httpx.Client(base_url=url, timeout=30) as client:
-        until = time.monotonic() + 120
+    with listening(service) as url, httpx.Client(base_url=url, timeout=120) as client:
+        until = time.monotonic() + 600  # kernels may have to be compiled
         while client.get("/readyz").status_code != 200:
             assert service.failure is None, service.failure
             assert time.monotonic() < until
