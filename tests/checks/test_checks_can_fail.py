@@ -155,6 +155,13 @@ class ForgetsItsPlace(Draws):
         cc.C3UCB.load_state(self, state)
 
 
+class Overflows(cc.C3UCB):
+    def update(self, user, shown, click):
+        super().update(user, shown, click)
+        with np.errstate(over="ignore"):
+            self._models.arrays["drift"] *= 1e100
+
+
 @pytest.mark.parametrize(
     ("policy", "check"),
     [
@@ -164,6 +171,7 @@ class ForgetsItsPlace(Draws):
         (KeepsBadUsers(n_features=3), checks.bad_input_changes_nothing),
         (LearnsFromRecommend(n_features=3), checks.recommend_learns_nothing),
         (RepeatsRows(n_features=3), checks.lists_are_distinct_rows),
+        (Overflows(n_features=3), checks.extremes_stay_finite),
         (FillsBeforeItChecks(n_features=3), checks.refused_state_changes_nothing),
         (LetsKeyErrorThrough(n_features=3), checks.refused_state_changes_nothing),
         (TakesAnyShape(n_features=3), checks.refused_state_changes_nothing),

@@ -29,7 +29,7 @@ def url():
     derandomize=True,
 )
 def test_no_request_is_too_strange(case, url):
-    response = case.call(base_url=url)
+    response = case.call(base_url=url, timeout=300)
     case.validate_response(
         response,
         checks=(

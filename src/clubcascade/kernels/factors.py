@@ -18,7 +18,7 @@ ROUNDING = 4.5e-16
 
 @kernel
 def least_pivot(matrix: Floats) -> float:
-    """Return the smallest pivot that is more than rounding.
+    """Return the smallest pivot of a matrix, a square or one with more columns, beyond rounding.
 
     A smaller one is replaced by it: that is the factor of a matrix which differs by rounding from
     the one given, and no square root of a negative number.
@@ -107,7 +107,7 @@ def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out:
             row[g] = source[g]
         row[f] += ridge
         row[d] = moment[f]
-    least = 0.5 * ridge  # a pivot is at least the ridge constant, but for rounding
+    least = least_pivot(work)
     for c in range(0, d - 1, 2):
         one, two = work[c], work[c + 1]
         scale = 1.0 / _lift(one, c, one[c], least)

@@ -17,6 +17,7 @@ _ERRORS = {
     "408": "The request came too slowly.",
     "409": "The name is taken by another model.",
     "413": "More than one request may have.",
+    "431": "More than one request may have besides its body.",
     "422": "A field is wrong; the error names it.",
     "429": "Too many requests with one key.",
     "503": "Starting, or unable to write: nothing was learned.",
