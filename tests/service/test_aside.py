@@ -40,7 +40,7 @@ class Poisoned(Policy):
 
 @pytest.fixture(autouse=True)
 def poisoned(monkeypatch):
-    monkeypatch.setitem(POLICIES, "poisoned", Poisoned)
+    monkeypatch.setitem(POLICIES._known, "poisoned", Poisoned)
 
 
 def compacting(where, **options):
@@ -151,7 +151,7 @@ def test_a_model_whose_policy_is_gone_is_put_aside(tmp_path, monkeypatch):
     digest, whole = s.digest("default"), s.digest()
     s.close()
     with monkeypatch.context() as patch:
-        patch.delitem(POLICIES, "poisoned")
+        patch.delitem(POLICIES._known, "poisoned")
         with compacting(tmp_path) as s:
             assert s.digest("default") == digest and "bad" in s.aside
     with compacting(tmp_path) as s:  # it is back, and so is all that it learned
