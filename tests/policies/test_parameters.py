@@ -1,5 +1,7 @@
 """Parameters as scikit-learn has them: read, set and cloned."""
 
+from functools import cached_property
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -46,6 +48,16 @@ def test_set_params_is_the_constructor():
     assert policy.get_params(deep=False)["alpha"] == 0.5
     policy.recommend("c", np.eye(3), k=2)
     assert policy.set_params() is policy
+
+
+def test_nothing_that_was_computed_from_old_parameters_is_left():
+    class Halving(cc.C3UCB):
+        @cached_property
+        def half(self):
+            return self.reg / 2
+
+    policy = Halving(n_features=2, reg=4.0)
+    assert policy.half == 2.0 and policy.set_params(reg=6.0).half == 3.0
 
 
 @pytest.mark.parametrize(
