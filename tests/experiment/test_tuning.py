@@ -39,10 +39,21 @@ def test_an_optimum_inside_is_found_line_by_line():
     search, batches = searched({"alpha": ALPHA, "reg": REG}, bowl(alpha=8, reg=0.5))
     assert search.best == {"alpha": 8, "reg": 0.5}
     assert (search.edge, search.spent, search.found) == ("", False, True)
-    assert batches[0] == [{"alpha": value, "reg": 1} for value in ALPHA]
-    assert batches[1] == [{"alpha": 8, "reg": value} for value in REG if value != 1]
-    assert batches[2] == [{"alpha": value, "reg": 0.5} for value in ALPHA if value != 8]
-    assert len(batches) == 3
+    assert batches[0] == [{"alpha": value, "reg": reg} for reg in (0.5, 4) for value in ALPHA]
+    assert batches[1] == [{"alpha": 8, "reg": value} for value in REG if value not in (0.5, 4)]
+    assert len(batches) == 2
+
+
+def test_a_pair_that_is_good_together_only_is_found():
+    """As in Figure 1 (d): no edge cut needs a large beta, and either change alone does harm."""
+
+    def surface(point):
+        together = point["alpha"] >= 8 and point["beta"] >= 1
+        return 1.0 if together else 5.0 + abs(math.log(min(point["alpha"], 99) * point["beta"]))
+
+    beta = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1, 2)
+    search, _ = searched({"alpha": ALPHA, "beta": beta, "reg": REG}, surface)
+    assert search.best["alpha"] == 8 and search.best["beta"] == 1
 
 
 @pytest.mark.parametrize(
@@ -103,7 +114,7 @@ def test_a_ridge_is_followed_sweep_by_sweep():
 
     line = tuple(2.0**n for n in range(-5, 6))
     search, _ = searched({"a": line, "r": line}, ridge, budget=1000)
-    assert search.best == {"a": 1.0, "r": 1.0}  # a sharp one: no step along one line is better
+    assert search.best == {"a": 8.0, "r": 8.0}  # a sharp one: no step along one line is better
 
     def soft(point):
         a, r = math.log2(point["a"]), math.log2(point["r"])
@@ -116,12 +127,12 @@ def test_a_ridge_is_followed_sweep_by_sweep():
 
 
 def test_a_spent_budget_stops_the_search_next_to_the_best():
-    search, batches = searched({"alpha": ALPHA, "reg": REG}, bowl(alpha=8, reg=0.1), budget=11)
-    assert search.spent and [len(batch) for batch in batches] == [9, 2]
-    assert batches[1] == [{"alpha": 8, "reg": 0.5}, {"alpha": 8, "reg": 2}]
-    assert search.best == {"alpha": 8, "reg": 0.5} and search.edge == "reg low"
+    search, batches = searched({"alpha": ALPHA, "reg": REG}, bowl(alpha=8, reg=0.1), budget=20)
+    assert search.spent and [len(batch) for batch in batches] == [18, 2]
+    assert batches[1] == [{"alpha": 8, "reg": 0.25}, {"alpha": 8, "reg": 1}]
+    assert search.best == {"alpha": 8, "reg": 0.25} and search.edge == "reg low"
     search, _ = searched({"alpha": ALPHA, "reg": REG}, bowl(alpha=8, reg=0.1), budget=9)
-    assert search.spent and search.best == {"alpha": 8, "reg": 1} and search.edge == ""
+    assert search.spent and search.best == {"alpha": 8, "reg": 0.5} and search.edge == ""
     search, _ = searched({"reg": REG}, bowl(reg=1), budget=7)
     assert not search.spent and search.best == {"reg": 1}
 

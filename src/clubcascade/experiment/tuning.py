@@ -1,8 +1,10 @@
 """Tuning: cyclic coordinate search over lines of values, with one budget for every policy.
 
-The search starts at the middle value of each line. It tries all values of one line while the
-others are held, moves to the best, and goes on with the next line, until a sweep over all lines
-changes nothing or the budget is spent. Where the best is an end of its line, the line is extended.
+The search starts from the best of a coarse grid: all values of the first line, with two values of
+the second and the middle of the others. (From a single point it may never find a good pair, such as
+a large alpha with a large beta.) Then it tries all values of one line while the others are held,
+moves to the best, and goes on with the next line, until a sweep over all lines changes nothing or
+the budget is spent. Where the best is an end of its line, the line is extended.
 """
 
 from __future__ import annotations
@@ -35,8 +37,18 @@ class Line:
 
     @property
     def middle(self) -> Any:
-        """The value to start from; the lower one of two."""
+        """The middle value; the lower one of two."""
         return self.values[(len(self.values) - 1) // 2]
+
+    @property
+    def spread(self) -> list[Any]:
+        """Two values at about a quarter and three quarters of the line.
+
+        >>> Line([0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0]).spread
+        [0.1, 1.0]
+        """
+        last = len(self.values) - 1
+        return list(dict.fromkeys(self.values[round(last * part)] for part in (0.25, 0.8)))
 
     def end(self, value: Any, tried: Sequence[Any]) -> str:
         """Say at which end of the tried values a value is, "low" or "high"; "" at neither.
@@ -118,6 +130,7 @@ class Search:
 
     def steps(self) -> Generator[list[Point], Sequence[float], None]:
         """Yield points to try; each step is sent their scores, low is good, NaN is a failure."""
+        yield from self._coarse()
         before: Point = {}
         while self.best != before and not self.spent:
             before = self.best
@@ -151,18 +164,38 @@ class Search:
                 ends.append(f"{name} {side}")
         return ", ".join(ends)
 
+    def _coarse(self) -> Generator[list[Point], Sequence[float], None]:
+        """Try the coarse grid, and move to its best point."""
+        names = list(self._lines)
+        if len(names) < 2:
+            return
+        first, second = (self._lines[name] for name in names[:2])
+        points = [
+            {**self.best, names[0]: one, names[1]: other}
+            for other in second.spread
+            for one in first.values
+        ][: self._budget]
+        yield from self._try(points)
+        self._move(points)
+
+    def _try(self, points: list[Point]) -> Generator[list[Point], Sequence[float], None]:
+        if points:
+            scores = yield points
+            self._scores.update(zip(map(repr, points), scores, strict=True))
+            self.tried += points
+
+    def _move(self, points: list[Point]) -> None:
+        good = [point for point in points if not math.isnan(self._score(point))]
+        self.best = min(good, key=self._score, default=self.best)
+
     def _along(self, name: str) -> Generator[list[Point], Sequence[float], None]:
         """Try all values of a line, extend it where its best is an end, and move to the best."""
         line = self._lines[name]
         while True:
             points = [{**self.best, name: value} for value in line.values]
             new = self._affordable([p for p in points if repr(p) not in self._scores], points)
-            if new:
-                scores = yield new
-                self._scores.update(zip(map(repr, new), scores, strict=True))
-                self.tried += new
-            good = [point for point in points if not math.isnan(self._score(point))]
-            self.best = min(good, key=self._score, default=self.best)
+            yield from self._try(new)
+            self._move(points)
             value = self.best[name]
             if self.spent or not line.extend(value, lambda new: self._possible(name, new)):
                 return
