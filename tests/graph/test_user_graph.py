@@ -69,7 +69,7 @@ def test_cuts_and_joins_agree_with_networkx(start, n, seed):
                 assert (graph.labels()[users] == label).all()
                 assert len({int(before[member]) for member in users}) == 1
         agree(graph, other)
-        again = UserGraph.from_state(start, graph.state())
+        again = UserGraph.from_state(start, graph.state(), graph.n)
         agree(again, other)
         for name, value in graph.state().items():
             np.testing.assert_array_equal(value, again.state()[name])
@@ -84,7 +84,7 @@ def test_a_state_whose_parts_do_not_fit_is_refused(start):
             continue
         longer = np.concatenate([value, np.zeros((1, *value.shape[1:]), value.dtype)])
         with pytest.raises(ValueError, match=f"{name} must have"):
-            UserGraph.from_state(start, graph.state() | {name: longer})
+            UserGraph.from_state(start, graph.state() | {name: longer}, graph.n)
 
 
 def test_one_cut_makes_several_pieces():

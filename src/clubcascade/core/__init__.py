@@ -1,6 +1,6 @@
 """The words of the problem: feedback, catalogue, policy, environment. NumPy only."""
 
-from clubcascade.core.arrays import Floats, Ints, Words
+from clubcascade.core.arrays import Floats, Ints, Words, array_of, fill
 from clubcascade.core.catalog import Catalog, Items, Shown, Slate, check_slate, shown_rows
 from clubcascade.core.environment import Environment
 from clubcascade.core.feedback import Feedback, observed, observed_many
@@ -18,7 +18,9 @@ __all__ = [
     "Shown",
     "Slate",
     "Words",
+    "array_of",
     "check_slate",
+    "fill",
     "generator_of",
     "observed",
     "observed_many",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from clubcascade.core import Ints
+from clubcascade.core import Ints, array_of, fill
 from clubcascade.graph.start import ErdosRenyi, Start
 from clubcascade.kernels import graph as kernels
 from clubcascade.kernels import sparse_start
@@ -225,26 +225,28 @@ class UserGraph:
         return {name: value.copy() for name, value in kept.items()}
 
     @classmethod
-    def from_state(cls, start: Start, state: dict[str, npt.NDArray[Any]]) -> UserGraph:
-        """Build the graph that :meth:`state` described."""
+    def from_state(
+        cls, start: Start, state: Mapping[str, Any], n: int, prefix: str = ""
+    ) -> UserGraph:
+        """Build the graph of ``n`` users that :meth:`state` described, its names with a prefix."""
         graph = cls(start)
-        n = graph.n = len(state["label"])
-        wanted = {"size": n, "degree": n, "spare": int(state["tally"][1])}
-        wanted |= {"bits": n} if start.dense else {"others": int(np.sum(state["degree"]))}
-        for name, length in wanted.items():
-            if len(state[name]) != length:
-                raise ValueError(f"{name} must have {length} entries, got {len(state[name])}")
+        graph.n = n
         graph._allocate(max(n, 8))
         a = graph.arrays
-        for name in ("label", "size", "degree", "spare"):
-            a[name][: len(state[name])] = state[name]
-        a["tally"][:2] = state["tally"]
+        fill(a["tally"][:2], state, f"{prefix}tally")
+        spare = int(a["tally"][1])
+        for name, length in (("label", n), ("size", n), ("degree", n), ("spare", spare)):
+            below = {"label": int(a["tally"][0]), "degree": n, "spare": n}.get(name)
+            fill(a[name][:length], state, prefix + name, below)
         if start.dense:
-            a["bits"][:n, : state["bits"].shape[1]] = state["bits"]
+            fill(a["bits"][:n, : (n + 63) // 64], state, f"{prefix}bits")
         else:
-            a["others"] = np.append(state["others"], np.zeros(16, np.int64))
-            a["room"][:n] = state["degree"]
-            a["begin"][:n] = np.cumsum(state["degree"]) - state["degree"]
-            a["tally"][4] = len(state["others"])
+            degree = a["degree"][:n]
+            total = int(degree.sum())
+            others = array_of(state, f"{prefix}others", (total,), np.int64, below=n)
+            a["others"] = np.append(others, np.zeros(16, np.int64))
+            a["room"][:n] = degree
+            a["begin"][:n] = np.cumsum(degree) - degree
+            a["tally"][4] = total
         graph.bind()
         return graph

@@ -8,11 +8,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from clubcascade.core import Catalog, Floats, Ints, Items, Shown, Slate
+from clubcascade.core import Catalog, Floats, Ints, Items, Shown, Slate, fill
 from clubcascade.errors import InvalidItems
 from clubcascade.kernels import counting as kernels
 from clubcascade.kernels import single
 from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.policies._users import numbered
 
 
 class CountingPolicy(CompiledPolicy):
@@ -113,7 +114,8 @@ class CountingPolicy(CompiledPolicy):
     def _take(self, state: dict[str, Any]) -> None:
         n = len(state["items"])
         self._reserve(n + 8)
-        self._seen[:n], self._clicked[:n] = state["seen"], state["clicked"]
-        self._tally[:] = state["tally"]
+        fill(self._seen[:n], state, "seen")
+        fill(self._clicked[:n], state, "clicked")
+        fill(self._tally, state, "tally")
         self._slots = {name: slot for slot, name in enumerate(state["items"])}
-        self._numbers = {user: number for number, user in enumerate(state["users"])}
+        self._numbers = numbered(state["users"])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade import validation
-from clubcascade.core import Floats, Items
+from clubcascade.core import Floats, Items, array_of
 from clubcascade.kernels import glm_grouped as kernels
 from clubcascade.kernels import samples
 from clubcascade.links import Link, read_link
@@ -94,7 +94,7 @@ class GLMGroupedPolicy(GroupedPolicy):
             }
 
     def _take(self, state: dict[str, Any]) -> None:
-        self._store = make_store(self.n_features, state["items"])
+        self._store = make_store(self.n_features, array_of(state, "items", (-1, self.n_features)))
         super()._take(state)
         assert self._fits is not None
         self._fits.load_state(np.arange(int(self._tally[0])), state, "fit_")

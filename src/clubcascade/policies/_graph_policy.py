@@ -22,6 +22,7 @@ from clubcascade.policies._club_graph import ClubGraph
 from clubcascade.policies._models import Models
 from clubcascade.policies._ridge_policy import RidgePolicy
 from clubcascade.policies._seeds import key_of
+from clubcascade.policies._users import numbered
 
 
 class GraphPolicy(RidgePolicy):
@@ -95,16 +96,9 @@ class GraphPolicy(RidgePolicy):
 
     def _take_users(self, state: dict[str, Any]) -> None:
         """Take over the users and the graph of a state, with new arrays."""
-        parts = {
-            name.removeprefix("graph_"): value
-            for name, value in state.items()
-            if name.startswith("graph_")
-        }
-        users = list(state["users"])
-        if len(users) != len(parts["label"]):
-            raise ValueError("users and graph differ in length")
-        self._allocate(UserGraph.from_state(self._start(), parts))
-        self._numbers = {user: number for number, user in enumerate(users)}
+        self._numbers = numbered(state["users"])
+        n = len(self._numbers)
+        self._allocate(UserGraph.from_state(self._start(), state, n, prefix="graph_"))
 
     # -- gap relaxation ------------------------------------------------------------------------
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from clubcascade.core import Floats, Ints
+from clubcascade.core import Floats, Ints, array_of
 from clubcascade.kernels import grouped as kernels
 from clubcascade.policies._models import Models
 from clubcascade.policies._ridge_policy import RidgePolicy
+from clubcascade.policies._users import numbered
 
 
 class GroupedPolicy(RidgePolicy):
@@ -82,13 +83,12 @@ class GroupedPolicy(RidgePolicy):
             return {"users": list(self._numbers), "group": self._group[:n].copy(), **models}
 
     def _take(self, state: dict[str, Any]) -> None:
-        n_models = len(state["model_gram"])
-        if n_models:
-            self._models.reserve(max(n_models, self._models.capacity))
-            self._models.load_state(state)
+        self._numbers = numbered(state["users"])
+        found = len(array_of(state, "model_gram", (-1, self.n_features, self.n_features)))
+        group = array_of(state, "group", (len(self._numbers),), np.int64, below=found)
+        n_models = max(int(self._tally[0]), 1 + int(group.max(initial=-1)))
+        self._models.reserve(max(n_models, self._models.capacity))
+        self._models.load_state(state, n_models)
         self._tally[0] = n_models
-        self._group = np.append(state["group"], np.zeros(8, np.int64))
-        self._numbers = {user: number for number, user in enumerate(state["users"])}
-        if len(self._numbers) != len(state["group"]):
-            raise ValueError("users and group differ in length")
+        self._group = np.append(group, np.zeros(8, np.int64))
         self._bind()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clubcascade.core import Floats, Ints
+from clubcascade.core import Floats, Ints, array_of
 from clubcascade.kernels import likelihood as kernels
 from clubcascade.kernels import samples
 from clubcascade.policies._arrays import aligned_zeros
@@ -18,9 +18,12 @@ _EACH = ("curve", "age", "second", "target")
 def make_store(d: int, items: Floats | None = None) -> Any:
     """Return a store of distinct items, with these in it."""
     room, slots = np.zeros((64, d)), np.full(256, -1)
-    store = samples.make(room, slots, np.zeros(d), np.zeros(1, np.int64))
+    tally = np.zeros(1, np.int64)
+    store = samples.make(room, slots, np.zeros(d), tally)
     if items is not None:
         samples.fill(store, np.ascontiguousarray(items, dtype=np.float64))
+        if tally[0] != len(items):
+            raise ValueError(f"items must be distinct, got {len(items)}")
     return store
 
 
@@ -106,13 +109,18 @@ class Likelihoods:
 
     def load_state(self, which: Ints, state: dict[str, Any], prefix: str) -> None:
         """Take over what :meth:`state` returned, into estimates that have seen nothing."""
+        n = len(which)
         for name in _EACH:
-            if len(self.arrays[name]):
-                self.arrays[name][which] = state[prefix + name]
+            room = self.arrays[name]
+            if len(room):
+                room[which] = array_of(state, prefix + name, (n, *room.shape[1:]), room.dtype)
         if not self.online:
-            names = ("sizes", "ids", "looks", "clicks")
-            parts = [np.ascontiguousarray(state[prefix + name], dtype=np.int64) for name in names]
-            total = int(parts[0].sum())
-            if len(parts[0]) != len(which) or any(len(part) != total for part in parts[1:]):
-                raise ValueError("lists of samples differ in length")
-            samples.load(self._counts, np.ascontiguousarray(which, dtype=np.int64), *parts)
+            sizes = array_of(state, f"{prefix}sizes", (n,), np.int64)
+            if n and sizes.min() < 0:
+                raise ValueError(f"{prefix}sizes must be at least 0, got {sizes.min()}")
+            total, n_items = int(sizes.sum()), len(state["items"])
+            parts = [sizes, array_of(state, f"{prefix}ids", (total,), np.int64, below=n_items)]
+            for name in ("looks", "clicks"):
+                parts.append(array_of(state, prefix + name, (total,), np.int64))
+            whole = [np.ascontiguousarray(part, dtype=np.int64) for part in (which, *parts)]
+            samples.load(self._counts, *whole)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clubcascade.core import fill
 from clubcascade.kernels import ridge as kernels
 from clubcascade.policies._arrays import aligned_zeros
 
@@ -75,8 +76,7 @@ class Models:
         """Return copies of the arrays of the first ``n`` models."""
         return {f"model_{name}": self.arrays[name][:n].copy() for name in _SAVED}
 
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take over what :meth:`state` returned."""
-        n = len(state["model_gram"])
+    def load_state(self, state: dict[str, Any], n: int) -> None:
+        """Take over what :meth:`state` returned of ``n`` models."""
         for name in _SAVED:
-            self.arrays[name][:n] = state[f"model_{name}"]
+            fill(self.arrays[name][:n], state, f"model_{name}")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clubcascade.core import array_of
 from clubcascade.kernels.far_users import BLOCK, radius_of
 from clubcascade.policies._arrays import aligned_zeros
 
@@ -70,7 +71,9 @@ class UserEstimates:
         """Take over what :meth:`state` returned."""
         for name in _KEPT:
             if len(self.arrays[name]):
-                self.arrays[name][users] = state[f"user_{name}"]
+                room = self.arrays[name]
+                wanted = (len(users), *room.shape[1:])
+                room[users] = array_of(state, f"user_{name}", wanted, room.dtype)
         count = self.arrays["count"][users]
         self.arrays["radius"][users] = [radius_of(each, False) for each in count]
         self._publish()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clubcascade.core import fill
 from clubcascade.kernels.far_users import BLOCK
 from clubcascade.policies._arrays import aligned_zeros
 
@@ -88,11 +89,11 @@ class UserStatistics:
         rows = {f"user_{name}": self.arrays[name][:used].copy() for name in _ROWS}
         return rows | {f"user_{name}": self.arrays[name][:n_users].copy() for name in _USERS}
 
-    def load_state(self, state: dict[str, Any], used: int) -> None:
+    def load_state(self, state: dict[str, Any], n_users: int, used: int) -> None:
         """Take over what :meth:`state` returned."""
         for name in _ROWS:
-            if len(self.arrays[name]):
-                self.arrays[name][:used] = state[f"user_{name}"]
+            fill(self.arrays[name][:used], state, f"user_{name}")
         for name in _USERS:
-            self.arrays[name][: len(state[f"user_{name}"])] = state[f"user_{name}"]
+            below = used if name == "row" else None
+            fill(self.arrays[name][:n_users], state, f"user_{name}", below)
         self._publish()

@@ -1,4 +1,4 @@
-"""Users known beforehand."""
+"""Users by their numbers: those known beforehand, and those of a state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,16 @@ def read_users(users: Any) -> dict[Hashable, int]:
         raise InvalidArgument(f"users must be a list of ids, got {users!r}")
     known = list(users)
     check_ids("users", known)
-    numbers = {user: number for number, user in enumerate(known)}
+    return numbered(known)
+
+
+def numbered(users: Any) -> dict[Hashable, int]:
+    """Return the users of a state, numbered; files of format 1 may have NaN among them."""
+    try:
+        known = list(users)
+        numbers = {user: number for number, user in enumerate(known)}
+    except TypeError as error:
+        raise InvalidArgument(f"users must be a list of ids, got {error}") from None
     if len(numbers) != len(known):
         raise InvalidArgument(
             f"users must be distinct, got {len(known)} of whom {len(numbers)} differ"

@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Ints
+from clubcascade.core import Catalog, Floats, Ints, fill
 from clubcascade.kernels import single
 from clubcascade.kernels import thompson as kernels
 from clubcascade.policies._models import Models
 from clubcascade.policies._ridge_policy import RidgePolicy
 from clubcascade.policies._seeds import key_of
+from clubcascade.policies._users import numbered
 
 
 class CascadeLinTS(RidgePolicy):
@@ -88,9 +89,9 @@ class CascadeLinTS(RidgePolicy):
             return {"users": list(self._numbers), "draws": self._tally.copy(), **models}
 
     def _take(self, state: dict[str, Any]) -> None:
-        self._models.load_state(state)
-        self._tally[:] = state["draws"]
-        self._numbers = {user: number for number, user in enumerate(state["users"])}
+        self._models.load_state(state, 1)
+        fill(self._tally, state, "draws")
+        self._numbers = numbered(state["users"])
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Ints
+from clubcascade.core import Catalog, Floats, Ints, fill
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import club as kernels
 from clubcascade.kernels import factors, user_ridge
@@ -328,11 +328,13 @@ class ClubCascade(GraphPolicy):
 
     def _take(self, state: dict[str, Any]) -> None:
         self._take_users(state)
-        self._models.load_state(state)
-        self._tally[:2], self._tally[2:3] = state["tally"], state["draws"]
+        self._models.load_state(state, int(self._graph.arrays["tally"][0]))
+        fill(self._tally[:2], state, "tally")
+        fill(self._tally[2:3], state, "draws")
         if "updates" in state:  # files of 0.1.0 have neither
-            self._tally[3:], self._constants[:1] = state["updates"], state["alpha"]
-        self._own.load_state(state, used=int(self._tally[0]))
+            fill(self._tally[3:], state, "updates")
+            fill(self._constants[:1], state, "alpha")
+        self._own.load_state(state, self._graph.n, used=int(self._tally[0]))
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from clubcascade import validation
-from clubcascade.core import Floats, Ints, Items
+from clubcascade.core import Floats, Ints, Items, array_of, fill
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import glm_club as kernels
 from clubcascade.kernels import samples
@@ -258,12 +258,13 @@ class ClubCascadeGLM(ClubCascade):
 
     def _take(self, state: dict[str, Any]) -> None:
         self._take_users(state)
-        self._store = make_store(self.n_features, state["items"])
-        self._models.load_state(state)
-        self._tally[:] = state["tally"]
-        self._constants[:1] = state["alpha"]
-        self._fits.load_state(np.arange(int(self._graph.arrays["tally"][0])), state, "fit_")
-        met = np.asarray(state["met"])
+        self._store = make_store(self.n_features, array_of(state, "items", (-1, self.n_features)))
+        n_models = int(self._graph.arrays["tally"][0])
+        self._models.load_state(state, n_models)
+        fill(self._tally, state, "tally")
+        fill(self._constants[:1], state, "alpha")
+        self._fits.load_state(np.arange(n_models), state, "fit_")
+        met = array_of(state, "met", (-1,), np.int64, below=self._graph.n)
         self._estimates.load_state(met, state, "own_")
         self._per_user.load_state(met, state)
         self._bind()

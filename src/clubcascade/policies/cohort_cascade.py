@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Ints, Items
+from clubcascade.core import Catalog, Floats, Ints, Items, fill
 from clubcascade.errors import UnknownUser
 from clubcascade.kernels import cohort as _answers  # noqa: F401
 from clubcascade.kernels import cohort_belief as belief
@@ -20,7 +20,7 @@ from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._models import Models
 from clubcascade.policies._seeds import key_of
-from clubcascade.policies._users import read_users
+from clubcascade.policies._users import numbered, read_users
 
 WITHIN = 1 / 1000
 """Variance of users' weights around their cohort's, in units of the noise."""
@@ -308,18 +308,17 @@ class CohortCascade(CompiledPolicy):
             return {"users": list(self._numbers), **copies, **self._models.state(used)}
 
     def _take(self, state: dict[str, Any]) -> None:
-        n, a = len(state["users"]), self._arrays
+        self._numbers = numbered(state["users"])
+        n, a = len(self._numbers), self._arrays
         self._reserve(max(n + 1, 8))
-        for name in _USERS:
-            a[name][:n] = state[name]
-        for name in _COHORTS:
-            a[name][: len(state[name])] = state[name]
         for name in (*_LEARNED, "draws"):
-            a[name][...] = state[name]
-        self._models.load_state(state)
-        self._numbers = {user: number for number, user in enumerate(state["users"])}
-        if len(self._numbers) != len(state["count"]):
-            raise ValueError("users and count differ in length")
+            fill(a[name], state, name)
+        used = int(self._tally[3]) + 1
+        for name in _USERS:
+            fill(a[name][:n], state, name, used if name == "label" else None)
+        for name in _COHORTS:
+            fill(a[name][:used], state, name)
+        self._models.load_state(state, used)
         self._bind()
 
     @classmethod

@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Ints
+from clubcascade.core import Catalog, Floats, Ints, fill
 from clubcascade.kernels import chance as kernels
 from clubcascade.kernels import single
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._seeds import key_of
+from clubcascade.policies._users import numbered
 
 
 class Random(CompiledPolicy):
@@ -65,8 +66,8 @@ class Random(CompiledPolicy):
             return {"users": list(self._numbers), "draws": self._tally.copy()}
 
     def _take(self, state: dict[str, Any]) -> None:
-        self._tally[:] = state["draws"]
-        self._numbers = {user: number for number, user in enumerate(state["users"])}
+        fill(self._tally, state, "draws")
+        self._numbers = numbered(state["users"])
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
