@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,12 @@ import numpy.typing as npt
 
 from clubcascade.errors import InvalidArgument, InvalidItems
 
-NORM_SLACK = 1e-9
-"""How far above 1 the norm of an item may be: rounding of a row that was scaled to length 1."""
+NORM_TOLERANCE = 1e-5
+"""How far above 1 the norm of an item may be: rounding of a row that was scaled to length 1.
+
+It is that of single precision with thousands of features, also for float64: there, numbers of
+seven digits from JSON or CSV arrive. Such rows are used as they are, not scaled again.
+"""
 _LONGEST = 200  # letters of a value in a message
 
 
@@ -110,6 +114,15 @@ def discounts(name: str, value: Any) -> tuple[float, ...] | None:
     return result
 
 
+def listed(name: str, value: Any, of: str) -> Sequence[Any]:
+    """Return ``value`` if it is a list of something, or a column of a frame as a list; no text."""
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return value
+    if hasattr(type(value), "__array__") and np.ndim(value) == 1:
+        return list(value)
+    raise InvalidArgument(f"{name} must be a list of {of}, got {brief(value)}")
+
+
 def list_length(k: Any, n_items: int) -> int:
     """Return ``k`` as an int, at least 1 and at most the number of items."""
     if type(k) is int and 1 <= k <= n_items:  # the common case, at once
@@ -120,17 +133,39 @@ def list_length(k: Any, n_items: int) -> int:
     return result
 
 
+def reals(name: str, values: Any) -> npt.NDArray[np.float64]:
+    """Return ``values`` as C-contiguous float64; text, dates and masked entries are no numbers."""
+    if type(values) is np.ndarray and values.dtype.kind in "fiub":  # the common case, at once
+        return np.asarray(values, dtype=np.float64, order="C")
+    wanted = f"{name} must be real numbers"
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InvalidItems(f"{wanted}, got {np.ma.getmaskarray(values).sum()} masked entries")
+    for way in ("toarray", "features"):  # sparse matrices, catalogues
+        if hasattr(values, way) and not hasattr(values, "__array__"):
+            raise InvalidItems(f"{wanted}, got {type(values).__name__}: its matrix is .{way}")
+    try:
+        raw = np.asarray(values)
+        if raw.dtype.kind == "O":
+            _check_objects(wanted, raw)
+        elif raw.dtype.kind not in "fiub":
+            raise InvalidItems(f"{wanted}, got {raw.dtype}")
+        return np.asarray(raw, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InvalidItems):
+            raise
+        raise InvalidItems(f"{wanted}, got {type(values).__name__}: {error}") from None
+
+
+def _check_objects(wanted: str, raw: npt.NDArray[Any]) -> None:
+    for place, value in np.ndenumerate(raw):
+        if isinstance(value, complex) or not isinstance(value, Number | np.bool_):
+            row = f" in row {place[0]}" if place else ""
+            raise InvalidItems(f"{wanted}, got {type(value).__name__} {brief(value)}{row}")
+
+
 def feature_rows(name: str, rows: Any, n_features: int | None = None) -> npt.NDArray[np.float64]:
     """Return ``rows`` as a C-contiguous float64 matrix of items: finite, norms at most 1."""
-    if isinstance(rows, np.ndarray) and rows.dtype.kind == "c":  # no error, its half would be lost
-        raise InvalidItems(f"{name} must be a matrix of real numbers, got {rows.dtype}")
-    try:
-        matrix = np.ascontiguousarray(rows, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        why = "its matrix is .features" if hasattr(rows, "features") else error
-        raise InvalidItems(
-            f"{name} must be a matrix of numbers, got {type(rows).__name__}: {why}"
-        ) from None
+    matrix = reals(name, rows)
     columns = "features" if n_features is None else f"{n_features} features"
     if matrix.ndim != 2 or (n_features is not None and matrix.shape[1] != n_features):
         raise InvalidItems(f"{name} must have shape (items, {columns}), got {matrix.shape}")
@@ -140,7 +175,7 @@ def feature_rows(name: str, rows: Any, n_features: int | None = None) -> npt.NDA
         raise InvalidItems(f"{name} must have at least one feature, got shape {matrix.shape}")
     squares = np.einsum("ij,ij->i", matrix, matrix)
     largest = float(squares.max())
-    if not largest <= (1 + NORM_SLACK) ** 2:
+    if not largest <= (1 + NORM_TOLERANCE) ** 2:
         raise _wrong_rows(name, matrix, squares)
     return matrix
 
@@ -154,10 +189,9 @@ def _wrong_rows(
         value = matrix[row][~np.isfinite(matrix[row])][0]
         return InvalidItems(f"{name} must be finite, got {value} in row {row}")
     row = int(np.argmax(squares))
-    with np.errstate(over="ignore"):
-        norm = float(np.linalg.norm(matrix[row]))
+    norm = math.hypot(*matrix[row].tolist())
     return InvalidItems(
-        f"{name} must have rows of Euclidean norm at most 1, got norm {norm:.6g} in row {row}; "
+        f"{name} must have rows of Euclidean norm at most 1, got norm {norm:.9g} in row {row}; "
         f"divide all items by one constant, for example by their largest norm: "
         f"items / np.linalg.norm(items, axis=1).max()"
     )

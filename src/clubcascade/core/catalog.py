@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.core.arrays import Floats, Ints
+from clubcascade.core.catalog_frame import is_frame, read_frame
 from clubcascade.errors import InvalidArgument, InvalidItems
 from clubcascade.model_file import check_ids
 
@@ -21,9 +23,12 @@ class Catalog:
     Parameters
     ----------
     items
-        One row of features per item, of Euclidean norm at most 1. The catalogue keeps a copy.
+        One row of features per item, of Euclidean norm at most 1 (1.00001, for unit vectors of
+        single precision; rows are used as they are), or a frame of pandas or polars or an Arrow
+        table, each column a feature. The catalogue keeps a copy.
     ids
-        One distinct id per item, as users have them; by default the row numbers.
+        One distinct id per item, as users have them, or the name of a frame's column of ids. By
+        default the index of a pandas frame, else the row numbers.
 
     Examples
     --------
@@ -32,11 +37,15 @@ class Catalog:
     (2, 'milk', 1)
     >>> np.asarray(catalog[[1]])
     array([[0.6, 0.8]])
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"item": ["tea", "milk"], "hot": [1, 0], "white": [0, 1]})
+    >>> Catalog(frame, ids="item").ids
+    ['tea', 'milk']
     """
 
     def __init__(self, items: npt.ArrayLike, ids: Sequence[Hashable] | None = None) -> None:
-        rows = np.array(validation.feature_rows("items", items))
-        self._set(rows, range(len(rows)) if ids is None else list(ids))
+        rows, names = _read(items, ids)
+        self._set(np.array(rows), range(len(rows)) if names is None else names)
 
     def _set(self, rows: Floats, ids: Sequence[Hashable]) -> None:
         if not isinstance(ids, range):
@@ -47,7 +56,8 @@ class Catalog:
         self.ids = ids
         self._index = {name: row for row, name in enumerate(ids)}
         if len(self._index) != len(rows):
-            raise InvalidArgument("ids must be distinct, got a name twice")
+            name = validation.brief(Counter(ids).most_common(1)[0][0])
+            raise InvalidArgument(f"ids must be distinct, got {name} twice")
         self._every = np.arange(len(rows))
         self.origin: tuple[weakref.ref[Catalog], Ints] | None = None
 
@@ -78,7 +88,7 @@ class Catalog:
         >>> len(Catalog(np.eye(2)).add([[0.6, 0.8]]))
         3
         """
-        features = validation.feature_rows("items", items, self.n_features)
+        features, ids = _read(items, ids, self.n_features)
         n = len(self)
         if ids is None and not isinstance(self.ids, range):
             raise InvalidArgument(
@@ -164,6 +174,21 @@ class Slate:
 
     def __repr__(self) -> str:
         return f"Slate({self.rows.tolist()} of {self.catalog!r})"
+
+
+def _read(
+    items: Any, ids: Any, n_features: int | None = None
+) -> tuple[Floats, Sequence[Hashable] | None]:
+    """Read the arguments ``items`` and ``ids``."""
+    if is_frame(items):
+        items, ids = read_frame(items, ids)
+    rows = validation.feature_rows("items", items, n_features)
+    if ids is None or isinstance(ids, range):
+        return rows, ids
+    try:
+        return rows, list(ids)
+    except TypeError:
+        raise InvalidArgument(f"ids must be a list of ids, got {validation.brief(ids)}") from None
 
 
 Items = npt.ArrayLike | Catalog

@@ -111,11 +111,11 @@ class CompiledPolicy(Policy):
             check_id(name, user)
         return found
 
-    def _check_users(self, users: Any) -> None:
-        if isinstance(users, str | bytes) or not isinstance(users, Sequence | np.ndarray):
-            raise InvalidArgument(f"users must be a list of ids, got {users!r}")
-        for user in users:
+    def _read_users(self, users: Any) -> Sequence[Hashable]:
+        known = validation.listed("users", users, "ids")
+        for user in known:
             self.number(user, "users")
+        return known
 
     def recommend(self, user: Hashable, items: Items, k: int) -> Ints:
         """Return the rows of the ``k`` items to show, best first; learns nothing.
@@ -219,7 +219,7 @@ class CompiledPolicy(Policy):
         items, k
             As for :meth:`recommend`.
         """
-        self._check_users(users)
+        users = self._read_users(users)
         loose = self._read_items(items)
         k = validation.list_length(k, len(loose))
         rows = np.empty((len(users), k), np.int64)
@@ -277,12 +277,13 @@ class CompiledPolicy(Policy):
         clicks
             The feedback of each event, as for :meth:`update`.
         """
-        self._check_users(users)
+        users = self._read_users(users)
         if not isinstance(shown, Slate):
             raise InvalidItems(
                 f"shown must be catalog[rankings], one list per event, got {type(shown).__name__}"
             )
         check_slate(shown, self.n_features, lists=2)
+        clicks = validation.listed("clicks", clicks, "feedback, one entry per event")
         if not len(users) == len(shown) == len(clicks):
             raise InvalidArgument(
                 f"users, shown and clicks must have one entry per event, "
