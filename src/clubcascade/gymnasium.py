@@ -62,7 +62,7 @@ class RankingEnv(gymnasium.Env[Observation, Ints]):
         _, items = env.next_user()
         self.k = validation.list_length(k, len(items))
         self.rounds = None if rounds is None else validation.whole("rounds", rounds, low=1)
-        high = 1.0 + validation.NORM_SLACK
+        high = 1.0 + validation.NORM_TOLERANCE
         self.action_space = gymnasium.spaces.MultiDiscrete([len(items)] * self.k)
         self.observation_space = gymnasium.spaces.Dict(
             user=gymnasium.spaces.Discrete(env.n_users),
