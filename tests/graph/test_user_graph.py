@@ -154,7 +154,7 @@ def test_a_loaded_graph_goes_on_as_the_saved_one(start):
     for _ in range(40):
         user = int(rng.integers(graph.n))
         graph.cut(user, graph.neighbours(user)[:2].copy())
-        graph = UserGraph.from_state(start, graph.state())
+        graph = UserGraph.from_state(start, graph.state(), graph.n)
         other = plain(graph)
         links = graph.links_of_newcomer().tolist()
         number, _, _ = graph.join()
