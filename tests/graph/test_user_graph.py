@@ -117,6 +117,7 @@ def test_complete_start_refuses_too_many_users_and_names_the_sparse_one():
         UserGraph(Complete(), MAX_COMPLETE + 1)
 
 
+@pytest.mark.compiled  # long
 def test_a_small_piece_of_a_huge_component_is_the_one_that_moves():
     graph = UserGraph(ErdosRenyi(20 / 20_000, 3), 20_000)
     user = int(np.argmax(graph.labels() == np.bincount(graph.labels()).argmax()))

@@ -55,6 +55,14 @@ def test_a_newcomer_is_not_shown_one_guess_twice():
     assert policy.recommend("newcomer", cc.Catalog(items), k=2).tolist() == [0, 2]
 
 
+@pytest.mark.parametrize(
+    ("k", "n", "size"), [(1, 100, 3), (4, 100, 12), (4, 9, 9), (16, 100, 48), (20, 100, 52)]
+)
+def test_a_shortlist_has_three_for_each_of_the_first_places(k, n, size):
+    places, hopes = cohort_list.shortlist(np.empty(k, np.int64), n)
+    assert len(places) == len(hopes) == size
+
+
 def test_items_are_fetched_as_they_are_scored():
     rng = np.random.default_rng(1)
     items = rng.standard_normal((300, 3)) / 3

@@ -45,7 +45,7 @@ def test_update_many_is_many_updates(policy):
 
 
 @pytest.mark.parametrize("policy", EXAMPLES)
-@pytest.mark.parametrize("n_items", [60, 3000])
+@pytest.mark.parametrize("n_items", [60, pytest.param(3000, marks=pytest.mark.compiled)])
 def test_recommend_many_is_many_recommends(policy, n_items):
     catalog, rng = world(n_items)
     who, rankings, clicks = log(rng, catalog)

@@ -66,6 +66,7 @@ def test_lists_begin_with_what_is_due(problem, share, alpha):
     compare(problem, share, alpha, {True: 0, False: 0})
 
 
+@pytest.mark.compiled  # long
 def test_lists_begin_with_what_is_due_in_busy_stories():
     seen = {True: 0, False: 0}
     for seed in range(25):
@@ -82,6 +83,7 @@ def test_batches_and_runs_are_single_calls():
     assert len({tuple(row) for row in single}) > 1  # one cluster, but each explores for itself
 
 
+@pytest.mark.compiled  # long
 def test_every_direction_is_seen_by_everyone():
     """Two directions that printed CLUB-cascade hardly looks at."""
     items = np.vstack([np.eye(6)[:4], 0.9 * np.eye(6)[4:5]])  # five of six directions

@@ -73,6 +73,7 @@ def test_m_known_clusters_are_m_independent_bandits(problem, labels, beta, disco
             assert np.array_equal(scores, bandit.scores(user, step.offered))
 
 
+@pytest.mark.compiled  # long
 def test_a_run_of_m_known_clusters_is_m_independent_runs():
     """In a compiled run too: every model has the very arrays of its cluster's own bandit."""
     env = cc.environments.Synthetic(n_users=9, n_clusters=3, n_items=40, n_features=5, seed=2)

@@ -65,6 +65,7 @@ def test_relaxing_by_hand_agrees_with_the_algorithm_in_busy_stories(seed, p, rel
             return
 
 
+@pytest.mark.compiled  # long
 def test_the_stories_need_the_smaller_alpha():
     """With alpha as it was at the start, most busy stories would cut fewer edges."""
     differ = 0
