@@ -200,6 +200,7 @@ def test_a_newcomer_meets_what_a_lone_user_learned():
     assert partition(twin.policy.clusters()) == {frozenset("a"), frozenset("b")}
 
 
+@pytest.mark.compiled  # long
 @pytest.mark.parametrize("start", ["complete", "random"])
 def test_agrees_over_a_long_run(start):
     """Two thousand rounds with a small ridge: nothing piles up, and late users keep coming."""

@@ -265,6 +265,7 @@ def test_an_own_link_is_saved_with_the_policy(tmp_path):
     assert np.array_equal(other.cluster_weights("alice"), policy.cluster_weights("alice"))
 
 
+@pytest.mark.compiled  # long
 def test_samples_do_not_grow_with_a_catalogue():
     env = cc.environments.Synthetic(
         n_users=5, n_clusters=1, n_items=15, n_features=4, link="logistic", seed=3

@@ -274,6 +274,7 @@ def test_agrees_with_more_cohorts_than_are_tried_at_a_time():
     assert moved > 20
 
 
+@pytest.mark.compiled  # long
 def test_agrees_over_a_long_run_of_many_users():
     """Models are renewed, and users who are a small share of their cohort are not taken out."""
     twin, _ = play_long(crowd(n_users=60, n_rounds=900, seed=4), every=50)
@@ -343,6 +344,7 @@ def test_threads_share_the_draws_of_one_thread():
     assert same(policy.state(), alone.state())
 
 
+@pytest.mark.compiled  # long
 def test_late_users_find_their_cohort():
     """A newcomer is served as everyone, and is soon, nearly always, with those of its taste."""
     env = world(n_clusters=2, n_users=30, n_features=6)
@@ -371,6 +373,7 @@ def test_a_few_new_users_are_pioneers():
     assert not belief.is_pioneer(15, belief.PIONEER_LOOKS)
 
 
+@pytest.mark.compiled  # long
 def test_several_clicks_teach_more_than_the_first():
     """Feedback of the dependent click model is learned up to the last click."""
     env = world(click=cc.click.DCM([0.3, 0.3, 0.3, 0.3]))
@@ -420,6 +423,7 @@ def test_a_list_of_everything():
     assert sorted(ranking.tolist()) == list(range(5))
 
 
+@pytest.mark.compiled  # long
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_no_more_cohorts_than_allowed(most):
     env = world(n_users=30, n_clusters=12, n_features=12)
@@ -439,6 +443,7 @@ def test_without_exploration_the_expected_best_is_shown():
             assert_near(scores[ranking[0]], scores.max(), "score of the first place", SINGLE)
 
 
+@pytest.mark.compiled  # long
 def test_draws_are_as_wide_as_the_belief():
     """Mean and covariance of many draws, by the two-stage formula."""
     env = world(n_clusters=1)
