@@ -236,7 +236,7 @@ def test_constants_of_the_theorem():
     [
         ({"link": "logit"}, "unknown link 'logit'; did you mean 'logistic'"),
         ({"link": 3}, "link must be one of .*, or a clubcascade.Link, got 3"),
-        ({"penalty": 0.0}, "penalty must be a number in \\[1e-06, inf\\), got 0.0"),
+        ({"penalty": 0.0}, "penalty must be a number in \\[1e-06, 1e\\+09\\], got 0.0"),
         ({"solver": "newton"}, "solver must be one of 'exact', 'online', got 'newton'"),
         ({"beta": 1.0, "horizon": 10}, "beta must be left out"),
         ({"alpha": 1.0, "item_eigenvalue": 0.1}, "alpha must be left out"),

@@ -12,7 +12,7 @@ import pytest
 import clubcascade as cc
 from clubcascade.kernels.ridge import RENEW
 
-REG = 1e-8
+REG = 1e-6
 LINEAR = [
     lambda: cc.C3UCB(n_features=3, beta=1.0, reg=REG),
     lambda: cc.MultipleLinUCB(n_features=3, beta=1.0, reg=REG),
