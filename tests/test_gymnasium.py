@@ -100,3 +100,8 @@ def test_without_the_extra_it_says_how_to_get_it(monkeypatch):
     monkeypatch.delitem(sys.modules, "clubcascade.gymnasium")
     with pytest.raises(MissingExtra, match=r'pip install "clubcascade\[gymnasium\]"'):
         __import__("clubcascade.gymnasium")
+
+
+def test_what_is_no_environment_is_named():
+    with pytest.raises(InvalidArgument, match="^env must be an environment"):
+        RankingEnv(cc.Random(), k=2)

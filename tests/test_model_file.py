@@ -131,3 +131,8 @@ def test_a_state_with_nan_is_refused_and_changes_nothing(name):
                 policy.load_state(before | {key: value})
             assert same(policy.state(), before)
     assert spoilt or "ucb" in name  # counts alone are whole numbers
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such folder: .*nowhere'$"):
+        cc.Random().save(tmp_path / "nowhere" / "model.cc")

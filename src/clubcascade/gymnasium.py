@@ -9,6 +9,7 @@ import numpy as np
 from clubcascade import validation
 from clubcascade.core import Environment, Ints
 from clubcascade.errors import InvalidArgument, MissingExtra
+from clubcascade.simulation.rounds import check_environment
 
 try:
     import gymnasium
@@ -57,6 +58,7 @@ class RankingEnv(gymnasium.Env[Observation, Ints]):
     metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(self, env: Environment, k: int, *, rounds: int | None = None) -> None:
+        check_environment(env)
         self.env = env
         env.reset(0)
         _, items = env.next_user()

@@ -53,7 +53,10 @@ def write(
     }
     text = json.dumps(header)
     target = Path(path)
-    handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, "no such folder", str(target.parent)) from None
     try:
         with os.fdopen(handle, "wb") as stream:
             with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
@@ -202,7 +205,7 @@ def check_id(name: str, value: Any) -> None:
     except (TypeError, ValueError, RecursionError):
         pass
     raise InvalidArgument(
-        f"{name} must be hashable and fit for a file ({KEPT}; not NaN), "
+        f"{name} must be hashable and of a type that a model file can hold ({KEPT}; not NaN), "
         f"got {type(value).__name__}: {brief(value)}"
     )
 

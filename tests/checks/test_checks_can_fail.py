@@ -199,6 +199,14 @@ TYPE_ERROR = {"recommend": lambda self, user, items, k: len(k)}
     [
         (RenamesAnArgument(n_features=3), r"parameters_are_kept: .*got no self\.weight"),
         (RepeatsRows(n_features=3), "lists_are_distinct_rows: a row twice"),
+        (
+            type("Lists", (cc.Random,), {"recommend": lambda *_: [0, 1, 2]})(n_features=3),
+            r"lists_are.*: wanted a NumPy array of row numbers, got \[0, 1, 2\]",
+        ),
+        (
+            type("Short", (cc.Random,), {"recommend": lambda *_: np.arange(2)})(n_features=3),
+            "lists_are.*: wanted 3 rows",
+        ),
         (type("NoInts", (cc.C3UCB,), TYPE_ERROR)(n_features=3), "lists_are.*: TypeError"),
         (
             KeepsALiveGenerator(n_features=3),
@@ -212,6 +220,11 @@ TYPE_ERROR = {"recommend": lambda self, user, items, k: len(k)}
 def test_the_broken_promise_is_named(broken, promise):
     with pytest.raises(AssertionError, match=promise):
         check_policy(broken)
+
+
+def test_a_class_is_no_policy():
+    with pytest.raises(cc.errors.InvalidArgument, match=r"such as C3UCB\(\.\.\.\), got the class"):
+        check_policy(cc.C3UCB)
 
 
 def test_a_wrong_error_for_bad_input_is_told_with_the_call():

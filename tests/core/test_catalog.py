@@ -43,3 +43,19 @@ def test_slate_is_an_array_and_knows_its_rows():
         catalog[[3]]
     with pytest.raises(cc.errors.InvalidArgument, match="'z'"):
         catalog.index("z")
+
+
+@pytest.mark.parametrize("shown", [np.array([1, 0]), ["a", "b"], cc.Catalog(np.eye(2))])
+def test_what_is_shown_is_a_slate_and_no_row_numbers_or_ids(shown):
+    with pytest.raises(cc.errors.InvalidItems, match=r"^shown must .*catalog\[ranking\]"):
+        cc.C3UCB(n_features=2).update("ann", shown, 0)
+
+
+def test_ragged_rows_are_refused_as_such():
+    with pytest.raises(cc.errors.InvalidItems, match="^shown must be real numbers, got list"):
+        cc.C3UCB(n_features=2).update("ann", [[1, 0], [1]], 0)
+
+
+def test_an_id_is_no_row():
+    with pytest.raises(cc.errors.InvalidItems, match=r"got 'a'; catalog\.index\(id\)"):
+        cc.Catalog(np.eye(2), ids="ab")["a"]

@@ -37,3 +37,8 @@ def test_numpy_numbers_are_welcome():
     assert cc.Feedback(np.int64(3), (np.int32(1),)) == cc.Feedback(3, (1,))
     examined, _ = observed(np.int64(1), 3)
     assert examined == 2
+
+
+def test_several_clicks_are_feedback():
+    with pytest.raises(cc.errors.InvalidFeedback, match=r"got \[0, 1\]; .*clubcascade\.Feedback"):
+        observed([0, 1], 4)

@@ -1,5 +1,6 @@
 """The call itself: what it refuses, what it takes by default, and that it tells how far it is."""
 
+import numpy as np
 import pytest
 
 import clubcascade as cc
@@ -89,3 +90,16 @@ def test_what_is_no_policy_is_named(policy):
     words = r"policy must be None or a policy, .* with recommend, update; got "
     with pytest.raises(cc.errors.InvalidArgument, match=words):
         cc.simulate(policy, env, rounds=3, k=2, seed=1)
+
+
+@pytest.mark.parametrize("ranking", [[0, 0], [0], [0, 6], [-1, 0]])
+def test_a_list_of_other_than_k_distinct_items_is_refused(ranking):
+    class Cheats(cc.Random):
+        ranks_by_model = False
+
+        def recommend(self, user, items, k):
+            return np.array(ranking)
+
+    env = cc.environments.Synthetic(n_users=2, n_clusters=1, n_items=6, n_features=3, seed=1)
+    with pytest.raises(cc.errors.InvalidArgument, match="2 distinct rows of the 6 items, got"):
+        cc.simulate(Cheats(), env, rounds=5, k=2, seed=1)

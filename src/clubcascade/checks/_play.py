@@ -11,7 +11,7 @@ import numpy as np
 from clubcascade.core import Catalog, Feedback, Ints, Policy
 from clubcascade.core.state import same
 
-__all__ = ["Event", "catalog_for", "learned", "play", "played", "same"]
+__all__ = ["Event", "catalog_for", "check_list", "learned", "play", "played", "same"]
 
 ROUNDS = 60
 USERS = 6
@@ -46,6 +46,16 @@ def tastes(d: int) -> Any:
     return np.array([base if user % 2 else -base for user in range(USERS)])
 
 
+def check_list(ranking: Any, k: int, n_items: int) -> None:
+    """Assert that ``recommend`` returned an array of ``k`` distinct rows of ``n_items``."""
+    assert isinstance(ranking, np.ndarray) and ranking.dtype.kind in "iu", (
+        f"wanted a NumPy array of row numbers, got {ranking!r}"
+    )
+    assert ranking.shape == (k,), f"wanted {k} rows, got {ranking!r}"
+    assert len(set(ranking.tolist())) == k, f"a row twice in {ranking!r}"
+    assert 0 <= ranking.min() <= ranking.max() < n_items, f"no such row: {ranking!r}"
+
+
 def play(policy: Policy, catalog: Catalog, rounds: int = ROUNDS) -> Iterator[Event]:
     """Let the policy learn from a seeded audience, yielding each round after its update."""
     rng = np.random.default_rng(3)
@@ -53,6 +63,7 @@ def play(policy: Policy, catalog: Catalog, rounds: int = ROUNDS) -> Iterator[Eve
     for _ in range(rounds):
         user = int(rng.integers(USERS))
         ranking = policy.recommend(user, catalog, K)
+        check_list(ranking, K, len(catalog))
         chance = 1.0 / (1.0 + np.exp(-4.0 * catalog.features[ranking] @ weights[user]))
         liked = np.flatnonzero(rng.random(K) < 0.8 * chance)
         if rng.random() < 0.2 and liked.size:

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from clubcascade.checks._play import ROUNDS, K, catalog_for, learned, play, played, same
+from clubcascade.checks._play import (
+    ROUNDS,
+    K,
+    catalog_for,
+    check_list,
+    learned,
+    play,
+    played,
+    same,
+)
 from clubcascade.checks.policy_arithmetic import extremes_stay_finite
 from clubcascade.checks.policy_states import (
     copies_take_the_same_steps,
@@ -22,7 +31,7 @@ from clubcascade.checks.policy_states import (
 )
 from clubcascade.core import Catalog, Feedback, Policy, Slate
 from clubcascade.environments import Synthetic
-from clubcascade.errors import ClubCascadeError
+from clubcascade.errors import ClubCascadeError, InvalidArgument
 from clubcascade.simulation import simulate
 
 Check = Callable[[Policy], None]
@@ -33,6 +42,10 @@ def check_policy(policy: Policy) -> None:
 
     Other errors of the policy, such as a TypeError, are told as the promise that they break.
     """
+    if isinstance(policy, type):
+        raise InvalidArgument(
+            f"policy must be an instance, such as {policy.__name__}(...), got the class"
+        )
     for check in POLICY_CHECKS:
         try:
             check(policy.fresh())
@@ -48,9 +61,7 @@ def lists_are_distinct_rows(policy: Policy) -> None:
     for user in (0, 1, 2):
         for k in (1, K, len(catalog)):
             ranking = policy.recommend(user, catalog, k)
-            assert ranking.shape == (k,), f"wanted {k} rows, got {ranking!r}"
-            assert len(set(ranking.tolist())) == k, f"a row twice in {ranking!r}"
-            assert 0 <= ranking.min() <= ranking.max() < len(catalog), f"no such row: {ranking!r}"
+            check_list(ranking, k, len(catalog))
 
 
 def recommend_learns_nothing(policy: Policy) -> None:

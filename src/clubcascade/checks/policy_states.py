@@ -73,7 +73,7 @@ def loaded_takes_the_same_step(policy: Policy) -> None:
     for event in play(policy, catalog, ROUNDS):
         ranking = other.recommend(event.user, catalog, K)
         assert np.array_equal(ranking, event.ranking), (
-            f"a loaded policy shows another list; {DRAWS}"
+            f"a loaded policy shows another list: state must hold all that was learned; {DRAWS}"
         )
         other.update(event.user, catalog[ranking], event.feedback)
         assert same(policy.state(), other.state()), "a loaded policy learned differently"

@@ -132,7 +132,8 @@ class Catalog:
             return Slate(self, picked if picked.ndim else picked.reshape(1))
         except IndexError:
             raise InvalidItems(
-                f"rows must be whole numbers in [0, {len(self) - 1}], got {validation.brief(rows)}"
+                f"rows must be whole numbers in [0, {len(self) - 1}], "
+                f"got {validation.brief(rows)}; catalog.index(id) is the row of an id"
             ) from None
 
     def index(self, name: Hashable) -> int:
@@ -212,4 +213,16 @@ def shown_rows(shown: Shown, n_features: int | None) -> Floats:
     if isinstance(shown, Slate):
         check_slate(shown, n_features, lists=1)
         return shown.features
-    return validation.feature_rows("shown", shown, n_features)
+    try:
+        return validation.feature_rows("shown", shown, n_features)
+    except InvalidItems as error:
+        if isinstance(shown, Catalog) or _is_flat(shown):  # a catalogue, row numbers or ids
+            raise InvalidItems(f"{error}; pass the shown items as catalog[ranking]") from None
+        raise
+
+
+def _is_flat(values: Any) -> bool:
+    try:
+        return bool(np.ndim(values) == 1)
+    except ValueError:  # rows of different lengths
+        return False

@@ -43,7 +43,10 @@ class Feedback:
                 validation.whole("clicks", click, low=0, high=examined - 1) for click in self.clicks
             )
         except InvalidArgument as error:
-            raise InvalidFeedback(str(error)) from None
+            raise InvalidFeedback(
+                f"{error}; examined is how many items the user looked at, clicks are positions "
+                f"among these"
+            ) from None
         if any(later <= earlier for earlier, later in zip(clicks, clicks[1:], strict=False)):
             raise InvalidFeedback(f"clicks must be rising positions, got {self.clicks!r}")
         object.__setattr__(self, "examined", examined)
@@ -57,7 +60,10 @@ class Feedback:
         try:
             position = validation.whole("click", click, low=0, high=k - 1)
         except InvalidArgument as error:
-            raise InvalidFeedback(f"{error}; positions are 0-based, None means no click") from None
+            raise InvalidFeedback(
+                f"{error}; positions are 0-based, None means no click; several clicks: "
+                f"clubcascade.Feedback(examined, clicks)"
+            ) from None
         return cls(examined=position + 1, clicks=(position,))
 
     @classmethod

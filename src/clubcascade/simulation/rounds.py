@@ -63,7 +63,7 @@ def simulate(
     >>> bool(better.regret[-1] < trace.regret[-1])
     True
     """
-    _check_environment(env)
+    check_environment(env)
     if policy is not None:
         example = "None or a policy, such as clubcascade.CohortCascade(...)"
         _check_has("policy", policy, example, ["recommend", "update"])
@@ -81,7 +81,7 @@ def simulate(
     return run.trace(time.perf_counter() - started)
 
 
-def _check_environment(env: object) -> None:
+def check_environment(env: object) -> None:
     """Raise unless ``env`` has all that an environment is asked for."""
     calls = (name for name in vars(Environment) if not name.startswith("_"))
     example = "an environment, such as clubcascade.environments.Synthetic(...)"

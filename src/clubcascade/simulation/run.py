@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from clubcascade.core import Environment, Feedback, Floats, Ints, Policy
 from clubcascade.environments.table import Table
+from clubcascade.errors import InvalidArgument
 from clubcascade.kernels import play
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.simulation.agreement import adjusted_rand_index
@@ -132,6 +133,7 @@ class Run:
         if self._asks():
             user = policy.choose_user(range(env.n_users))  # type: ignore[attr-defined]
         ranking = policy.recommend(user, items, self.k)
+        self._check_list(ranking, len(items))
         feedback = env.respond(user, ranking)
         policy.update(user, items[ranking], feedback)
         loss = env.regret(user, ranking)
@@ -143,6 +145,14 @@ class Run:
             self._count_clusters(t),
         )
         self.user = user
+
+    def _check_list(self, ranking: Ints, n_items: int) -> None:
+        """Raise unless ``k`` distinct items are shown: an item twice would have two chances."""
+        if len(ranking) != self.k or len({row for row in ranking if 0 <= row < n_items}) != self.k:
+            raise InvalidArgument(
+                f"recommend must return {self.k} distinct rows of the {n_items} items, "
+                f"got {ranking!r} from {type(self.policy).__name__}"
+            )
 
     def _reward(self, feedback: Feedback) -> float:
         if isinstance(self.env, Table):
