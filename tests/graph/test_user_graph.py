@@ -162,3 +162,23 @@ def test_a_loaded_graph_goes_on_as_the_saved_one(start):
         other.add_node(number)
         other.add_edges_from((number, link) for link in links)
         agree(graph, other)
+
+
+@pytest.mark.parametrize("start", [Complete(), ErdosRenyi(0.5, 7)])
+def test_edges_and_labels_that_do_not_fit_are_refused(start):
+    graph = UserGraph(start, 70)
+    graph.cut(3, graph.neighbours(3))
+    kept = graph.state()
+    assert UserGraph.from_state(start, kept, 70).n_components == graph.n_components
+    spoilt = {
+        "label": kept["label"][::-1].copy(),
+        "size": kept["size"] + 1,
+        "degree": np.roll(kept["degree"], 1),
+        "tally": kept["tally"] + [1, 0],
+    }
+    for name in ("bits", "others"):
+        if name in kept:
+            spoilt[name] = np.roll(kept[name], 1, axis=0)
+    for name, value in spoilt.items():
+        with pytest.raises(ValueError, match=" must "):
+            UserGraph.from_state(start, kept | {name: value}, 70)

@@ -64,3 +64,69 @@ def test_wrong_arrays_are_refused_by_name(name, number):
     assert same(policy.state(), before)
     policy.load_state(copy.deepcopy(before))
     assert same(policy.state(), before)
+
+
+@pytest.mark.parametrize(("name", "number"), EXAMPLES)
+def test_wrong_contents_are_refused_by_name(name, number):
+    """Of the right shape, but nothing a policy could have learned: kernels would follow it."""
+    policy = list(POLICIES[name].examples())[number]
+    played(policy)
+    before = policy.state()
+    for key, value in before.items():
+        if not isinstance(value, np.ndarray) or not value.size:
+            continue
+        for bad in spoilt(key, value):
+            with pytest.raises(ModelFileError, match=rf"state must.*({'|'.join(before)})"):
+                policy.load_state(before | {key: bad})
+            assert same(policy.state(), before), key
+
+
+def spoilt(key, value):
+    """Yield arrays whose contents cannot be."""
+    numbers = (np.inf, -np.inf, 1e300) if value.dtype.kind == "f" else (-2, 2**63 - 1)
+    if value.dtype.kind == "u":
+        numbers = (2**64 - 1,)  # edges to oneself, and to users beyond the last
+    elif key in ("group", "label", "user_row", "way", "met", "graph_label", "head", "fit_ids"):
+        numbers = (99, -2)
+    for number in numbers:
+        if key != "alpha" or number < 0:
+            bad = value.copy()
+            bad.flat[value.size // 2] = number
+            yield bad
+
+
+def test_rings_of_a_cohort_that_are_not_whole_are_refused():
+    policy = POLICIES["cohort_cascade"](n_features=3, seed=3)
+    played(policy)
+    before = policy.state()
+    alone = np.arange(len(before["label"]))
+    cut = [
+        {"after": alone, "before": alone},
+        {"after": before["after"][::-1].copy()},
+        {"head": before["head"] + 1},
+        {"size": before["size"] + 1},
+        {"tally": before["tally"] + [0, 1, 0, 0, 0]},
+        {"tally": before["tally"] + [0, 0, 1, 0, 0]},
+        {"noise": -before["noise"]},
+    ]
+    for parts in cut:
+        with pytest.raises(ModelFileError, match=f"{next(iter(parts))} must"):
+            policy.load_state(before | parts)
+
+
+def test_rows_that_two_users_share_are_refused():
+    policy = POLICIES["club_cascade"](n_features=3, users=range(6))
+    played(policy)
+    before = policy.state()
+    for row in (np.zeros_like(before["user_row"]), np.full_like(before["user_row"], -1)):
+        with pytest.raises(ModelFileError, match="user_row must"):
+            policy.load_state(before | {"user_row": row})
+
+
+def test_sizes_whose_sum_overflows_are_refused():
+    policy = POLICIES["known_clusters_glm"](n_features=3, partition=[range(4), [4], [5], [6]])
+    before = policy.state()
+    sizes = np.full_like(before["fit_sizes"], 2**62)
+    assert sizes.sum() == 0
+    with pytest.raises(ModelFileError, match="fit_sizes must"):
+        policy.load_state(before | {"fit_sizes": sizes})

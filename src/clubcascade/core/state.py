@@ -95,13 +95,16 @@ def array_of(
     shape: tuple[int, ...],
     dtype: Any = np.float64,
     below: int | None = None,
+    low: int = 0,
 ) -> npt.NDArray[Any]:
     """Return an array of a state; raise unless it has that shape (-1 for any length) and kind.
 
     Parameters
     ----------
     below
-        Number of the things that the array points to; -1 points to none.
+        Number of the things that the array points to.
+    low
+        The least number allowed then: -1 where it may point to none.
 
     Examples
     --------
@@ -115,14 +118,18 @@ def array_of(
     fits = len(shape) == value.ndim
     if not fits or any(w not in (-1, n) for w, n in zip(shape, value.shape, strict=True)):
         raise ValueError(f"{name} must have shape {shape}, got {value.shape}")
-    if below is not None and value.size and not -1 <= value.min() <= value.max() < below:
-        bounds = f"[-1, {below - 1}]"
+    if below is not None and value.size and not low <= value.min() <= value.max() < below:
+        bounds = f"[{low}, {below - 1}]"
         raise ValueError(f"{name} must lie in {bounds}, got {value.min()} to {value.max()}")
     return value
 
 
 def fill(
-    target: npt.NDArray[Any], state: Mapping[str, Any], name: str, below: int | None = None
+    target: npt.NDArray[Any],
+    state: Mapping[str, Any],
+    name: str,
+    below: int | None = None,
+    low: int = 0,
 ) -> None:
     """Copy an array of a state to its place, of whose shape and kind it must be."""
-    target[...] = array_of(state, name, target.shape, target.dtype, below)
+    target[...] = array_of(state, name, target.shape, target.dtype, below, low)

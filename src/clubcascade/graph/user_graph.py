@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from clubcascade.core import Ints, array_of, fill
+from clubcascade.graph.reading import check_edges
 from clubcascade.graph.start import ErdosRenyi, Start
 from clubcascade.kernels import graph as kernels
 from clubcascade.kernels import sparse_start
@@ -236,7 +237,8 @@ class UserGraph:
         fill(a["tally"][:2], state, f"{prefix}tally")
         spare = int(a["tally"][1])
         for name, length in (("label", n), ("size", n), ("degree", n), ("spare", spare)):
-            below = {"label": int(a["tally"][0]), "degree": n, "spare": n}.get(name)
+            labels = int(a["tally"][0])
+            below = {"label": labels, "degree": n, "spare": labels}.get(name)
             fill(a[name][:length], state, prefix + name, below)
         if start.dense:
             fill(a["bits"][:n, : (n + 63) // 64], state, f"{prefix}bits")
@@ -248,5 +250,6 @@ class UserGraph:
             a["room"][:n] = degree
             a["begin"][:n] = np.cumsum(degree) - degree
             a["tally"][4] = total
+        check_edges(a, n, start.dense, prefix)
         graph.bind()
         return graph

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.core import (
@@ -29,6 +30,8 @@ from clubcascade.kernels import single
 from clubcascade.model_file import check_id
 
 _PLACES = np.arange(64)
+_LARGEST, _MOST = 1e100, 2**62 + 2**61
+"""Numbers and counts of a state are never larger, so that neither overflows at the next step."""
 
 
 class CompiledPolicy(Policy):
@@ -340,12 +343,23 @@ class CompiledPolicy(Policy):
 
 
 def _check_numbers(state: dict[str, Any], like: dict[str, Any]) -> None:
-    """Raise if a part of a state is missing, of another kind, or holds NaN, which none learns."""
+    """Raise if a part of a state is of another kind, or holds numbers that none learns."""
     for name, value in state.items():
         if value is None:
             raise ValueError(f"{name} is None")
         example = like.get(name)
         if isinstance(example, np.ndarray) and np.ndim(value) != example.ndim:
             raise ValueError(f"{name} must have {example.ndim} dimensions, has {np.ndim(value)}")
-        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and np.isnan(value).any():
-            raise ValueError(f"{name} holds NaN")
+        if isinstance(value, np.ndarray) and value.size and value.dtype.kind in "fi":
+            _check_range(name, value)
+
+
+def _check_range(name: str, value: npt.NDArray[Any]) -> None:
+    low, high = (-_LARGEST, _LARGEST) if value.dtype.kind == "f" else (0, _MOST)
+    low, high = {"alpha": (0, np.inf), "user_row": (-1, _MOST)}.get(name, (low, high))
+    if np.isnan(value.min()):
+        raise ValueError(f"{name} holds NaN")
+    if value.min() < low or value.max() > high:
+        raise ValueError(
+            f"{name} must lie in [{low:g}, {high:g}], got {value.min()} to {value.max()}"
+        )

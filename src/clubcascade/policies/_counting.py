@@ -117,5 +117,9 @@ class CountingPolicy(CompiledPolicy):
         fill(self._seen[:n], state, "seen")
         fill(self._clicked[:n], state, "clicked")
         fill(self._tally, state, "tally")
-        self._slots = {name: slot for slot, name in enumerate(state["items"])}
+        if self._tally[1] != self.kind:
+            raise ValueError(f"tally must end with {self.kind}, got {self._tally[1]}")
+        if (self._clicked > self._seen).any():
+            raise ValueError("clicked must be at most seen")
+        self._slots = numbered(state["items"])
         self._numbers = numbered(state["users"])

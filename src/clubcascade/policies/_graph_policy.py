@@ -100,6 +100,10 @@ class GraphPolicy(RidgePolicy):
         n = len(self._numbers)
         self._allocate(UserGraph.from_state(self._start(), state, n, prefix="graph_"))
 
+    def _check_components(self, told: int) -> None:
+        if told != self._graph.n_components:
+            raise ValueError(f"tally must have {self._graph.n_components} components, got {told}")
+
     # -- gap relaxation ------------------------------------------------------------------------
 
     @property

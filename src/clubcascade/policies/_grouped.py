@@ -86,6 +86,8 @@ class GroupedPolicy(RidgePolicy):
         self._numbers = numbered(state["users"])
         found = len(array_of(state, "model_gram", (-1, self.n_features, self.n_features)))
         group = array_of(state, "group", (len(self._numbers),), np.int64, below=found)
+        if group.tolist() != [self._group_of(user) for user in self._numbers]:
+            raise ValueError("group must be the model of each user")
         n_models = max(int(self._tally[0]), 1 + int(group.max(initial=-1)))
         self._models.reserve(max(n_models, self._models.capacity))
         self._models.load_state(state, n_models)

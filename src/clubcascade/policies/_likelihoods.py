@@ -115,12 +115,25 @@ class Likelihoods:
             if len(room):
                 room[which] = array_of(state, prefix + name, (n, *room.shape[1:]), room.dtype)
         if not self.online:
-            sizes = array_of(state, f"{prefix}sizes", (n,), np.int64)
-            if n and sizes.min() < 0:
-                raise ValueError(f"{prefix}sizes must be at least 0, got {sizes.min()}")
-            total, n_items = int(sizes.sum()), len(state["items"])
+            most, n_items = (
+                len(array_of(state, f"{prefix}ids", (-1,), np.int64)),
+                len(state["items"]),
+            )
+            sizes = array_of(state, f"{prefix}sizes", (n,), np.int64, below=most + 1)
+            total = int(sizes.sum())
             parts = [sizes, array_of(state, f"{prefix}ids", (total,), np.int64, below=n_items)]
             for name in ("looks", "clicks"):
                 parts.append(array_of(state, prefix + name, (total,), np.int64))
+            _check_samples(prefix, *parts)
             whole = [np.ascontiguousarray(part, dtype=np.int64) for part in (which, *parts)]
             samples.load(self._counts, *whole)
+
+
+def _check_samples(prefix: str, sizes: Ints, ids: Ints, looks: Ints, clicks: Ints) -> None:
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    if not (np.diff(ids)[np.diff(of) == 0] > 0).all():
+        raise ValueError(f"{prefix}ids must rise within each list")
+    if not (looks >= 1).all():
+        raise ValueError(f"{prefix}looks must be at least 1, got {looks.min()}")
+    if not ((clicks >= 0) & (clicks <= looks)).all():
+        raise ValueError(f"{prefix}clicks must lie between 0 and {prefix}looks")

@@ -95,5 +95,8 @@ class UserStatistics:
             fill(self.arrays[name][:used], state, f"user_{name}")
         for name in _USERS:
             below = used if name == "row" else None
-            fill(self.arrays[name][:n_users], state, f"user_{name}", below)
+            fill(self.arrays[name][:n_users], state, f"user_{name}", below, low=-1)
+        row = self.arrays["row"][:n_users]
+        if not np.array_equal(np.sort(row[row >= 0]), np.arange(used)):
+            raise ValueError(f"user_row must give each of {used} rows to one user")
         self._publish()

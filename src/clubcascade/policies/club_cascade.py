@@ -330,6 +330,7 @@ class ClubCascade(GraphPolicy):
         self._take_users(state)
         self._models.load_state(state, int(self._graph.arrays["tally"][0]))
         fill(self._tally[:2], state, "tally")
+        self._check_components(int(self._tally[1]))
         fill(self._tally[2:3], state, "draws")
         if "updates" in state:  # files of 0.1.0 have neither
             fill(self._tally[3:], state, "updates")

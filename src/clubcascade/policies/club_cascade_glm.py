@@ -262,9 +262,12 @@ class ClubCascadeGLM(ClubCascade):
         n_models = int(self._graph.arrays["tally"][0])
         self._models.load_state(state, n_models)
         fill(self._tally, state, "tally")
+        self._check_components(int(self._tally[0]))
         fill(self._constants[:1], state, "alpha")
         self._fits.load_state(np.arange(n_models), state, "fit_")
         met = array_of(state, "met", (-1,), np.int64, below=self._graph.n)
+        if not (np.diff(met) > 0).all():
+            raise ValueError("met must rise")
         self._estimates.load_state(met, state, "own_")
         self._per_user.load_state(met, state)
         self._bind()

@@ -17,6 +17,7 @@ from clubcascade.kernels import cohort_belief as belief
 from clubcascade.kernels import cohort_judge, cohort_split, cohort_state, rack, single
 from clubcascade.links import read_link
 from clubcascade.policies._arrays import aligned_zeros
+from clubcascade.policies._cohorts import check_cohorts
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._models import Models
 from clubcascade.policies._seeds import key_of
@@ -312,13 +313,14 @@ class CohortCascade(CompiledPolicy):
         n, a = len(self._numbers), self._arrays
         self._reserve(max(n + 1, 8))
         for name in (*_LEARNED, "draws"):
-            fill(a[name], state, name)
+            fill(a[name], state, name, belief.WAYS if name == "way" else None)
         used = int(self._tally[3]) + 1
         for name in _USERS:
             fill(a[name][:n], state, name, used if name == "label" else None)
         for name in _COHORTS:
             fill(a[name][:used], state, name)
         self._models.load_state(state, used)
+        check_cohorts(a, n)
         self._bind()
 
     @classmethod

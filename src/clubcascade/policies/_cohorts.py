@@ -1,0 +1,38 @@
+"""Cohorts that were read: what the kernels rely on is checked once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+
+def check_cohorts(arrays: dict[str, npt.NDArray[Any]], n: int) -> None:
+    """Raise unless every cohort of ``n`` users is one ring, and all that is counted is right."""
+    label, after, before = (arrays[name][:n] for name in ("label", "after", "before"))
+    size, head = arrays["size"], arrays["head"]
+    placed = np.flatnonzero(label)
+    users = np.bincount(label[placed], minlength=len(size))
+    if not np.array_equal(size, users):
+        raise ValueError("size must count the users of each cohort")
+    cohorts = np.flatnonzero(size)
+    told, right = arrays["tally"][[1, 2, 4]].tolist(), [len(cohorts), n, len(placed)]
+    if told != right:
+        raise ValueError(f"tally must count cohorts, users and users with one, {right}, got {told}")
+    if (after[placed] >= n).any() or not np.array_equal(label[after[placed]], label[placed]):
+        raise ValueError("after must be a user of the same cohort")
+    if (before[placed] >= n).any() or not np.array_equal(before[after[placed]], placed):
+        raise ValueError("before must be the other way round than after")
+    links = csr_array((np.ones(len(placed), np.int8), (placed, after[placed])), shape=(n, n))
+    rings = connected_components(links, directed=False)[0] - (n - len(placed))
+    if rings != len(cohorts):
+        raise ValueError(f"after must be one ring for each of {len(cohorts)} cohorts, got {rings}")
+    if (head[cohorts] >= n).any() or not np.array_equal(label[head[cohorts]], cohorts):
+        raise ValueError("head must be a user of the cohort")
+    if arrays["noise"].min() < 0.0:
+        raise ValueError("noise must be at least 0")
+    if arrays["error"][:-1].min() < 0.0:  # the last row is scratch
+        raise ValueError("error must be at least 0")
