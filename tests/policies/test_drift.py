@@ -63,7 +63,10 @@ def test_linear_models_do_not_drift(make):
 def test_widths_of_generalized_models_do_not_drift(make, solver):
     policy = make(solver)
     seen, _ = teach(policy, RENEW // 4 + 3)
-    inverse = np.linalg.inv(REG * np.eye(3) + seen.T @ seen)
+    matrix = REG * np.eye(3) + seen.T @ seen
+    kept = policy._models.arrays["inverse"][0]
+    np.testing.assert_allclose(kept @ matrix, np.eye(3), atol=1e-11)
+    inverse = np.linalg.inv(matrix)
     width = np.sqrt(np.einsum("nf,fg,ng->n", ITEMS, inverse, ITEMS))
     bound = ITEMS @ policy.cluster_weights("a") + policy.beta * width
     expected = 1.0 / (1.0 + np.exp(-bound))
