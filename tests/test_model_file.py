@@ -1,5 +1,6 @@
 """Model files: foreign, truncated, newer, and written by an interrupted process."""
 
+import io
 import json
 import zipfile
 from datetime import UTC
@@ -136,3 +137,24 @@ def test_a_state_with_nan_is_refused_and_changes_nothing(name):
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such folder: .*nowhere'$"):
         cc.Random().save(tmp_path / "nowhere" / "model.cc")
+
+
+@pytest.mark.parametrize("params", [{"dict": [["no_such", 1]]}, {"dict": [[5, 1]]}, [1], None])
+def test_parameters_that_no_policy_has_are_refused(tmp_path, params):
+    _, path = saved(tmp_path)
+    change_header(path, params=params)
+    with pytest.raises(ModelFileError, match="path must be a model file with the parameters of"):
+        cc.load(path)
+
+
+def test_an_array_that_claims_to_be_huge_is_refused(tmp_path):
+    (_, path), other = saved(tmp_path), tmp_path / "other.cc"
+    room = io.BytesIO()
+    shape = {"descr": "<f8", "fortran_order": False, "shape": (10**11, 3, 3)}
+    np.lib.format.write_array_header_1_0(room, shape)
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other, "w") as new:
+        for name in old.namelist():
+            huge = name.endswith(".npy")
+            new.writestr(name, room.getvalue() if huge else old.read(name))
+    with pytest.raises(ModelFileError, match="whole clubcascade model file"):
+        cc.load(other)

@@ -106,7 +106,10 @@ def _header(path: str | os.PathLike[str], archive: zipfile.ZipFile) -> dict[str,
 
 
 def _array(data: bytes) -> npt.NDArray[Any]:
-    array: npt.NDArray[Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    try:
+        array: npt.NDArray[Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    except MemoryError as error:
+        raise ValueError(f"an array of {len(data)} bytes: {error}") from None
     return array
 
 

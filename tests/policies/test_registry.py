@@ -27,6 +27,7 @@ BROKEN = {
     "greedy = other_lab.greedy:GreedyRidge": "must be called 'greedy_ridge'",
     "policy = other_lab.greedy:Policy": "without examples, load_state, recommend",
     "random = other_lab:Random": "clubcascade.policies.random.Random has",
+    "script = other_lab.script:Script": "SystemExit: 3",
 }
 
 
@@ -35,6 +36,7 @@ def test_one_that_fails_is_named_in_a_warning_and_the_rest_goes_on(tmp_path):
     site = distribution(tmp_path, "\n".join([*BROKEN, good]))
     with (site / "other_lab" / "__init__.py").open("a") as file:
         file.write("class Random(GreedyRidge): pass\n")
+    (site / "other_lab" / "script.py").write_text("raise SystemExit(3)")
     done = python(site, "-c", LIST)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(" True\n")

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from clubcascade import model_file
 from clubcascade.core import Policy
-from clubcascade.errors import UnknownName, unknown_name
+from clubcascade.errors import ModelFileError, UnknownName, unknown_name
 from clubcascade.policies._registry import Registry
 
 Kind = TypeVar("Kind", bound=type[Policy])
@@ -79,6 +79,13 @@ def load(path: str | os.PathLike[str]) -> Policy:
     MultipleLinUCB(n_features=2, beta=1.0, reg=4.0, discounts=None)
     """
     name, params, state = model_file.read(path)
-    policy = policy_class(name)(**params)
+    kind = policy_class(name)
+    try:
+        policy = kind(**params)
+    except TypeError as error:
+        raise ModelFileError(
+            f"path must be a model file with the parameters of {kind.__name__}, "
+            f"got {os.fspath(path)!r}: {error}"
+        ) from error
     policy.load_state(state)
     return policy

@@ -30,7 +30,7 @@ from clubcascade.kernels import single
 from clubcascade.model_file import check_id
 
 _PLACES = np.arange(64)
-_LARGEST, _MOST = 1e100, 2**62 + 2**61
+_LARGEST, _MOST = 1e60, 2**62 + 2**61
 """Numbers and counts of a state are never larger, so that neither overflows at the next step."""
 
 

@@ -68,7 +68,7 @@ class Registry(Mapping[str, type[Policy]]):
                             f"{kind.registry_name()!r}, as model files name it, got {name!r}"
                         )
                     self.add(kind)
-                except Exception as error:
+                except (Exception, SystemExit) as error:  # a script may exit as it is imported
                     package = "another package" if point.dist is None else point.dist.name
                     warnings.warn(
                         f"the policy {name!r} of {package} ({point.value}) is left out: "
