@@ -76,14 +76,12 @@ def only_ways(allowed: Callable[[int], bool]) -> Maker:
     return make
 
 
-def with_rule(place: int, value: float, noise: float | None = None) -> Maker:
-    """Change one entry of ``rule``; the words for each are in kernels/cohort_state.py."""
+def with_scalars(**values: float) -> Maker:
+    """Change scalars of the compiled state, as kernels/cohort_state.py names them."""
 
     def make(env: World, seed: int) -> cc.Policy:
         policy = cohort_cascade(seed)
-        policy._arrays["rule"][place] = value
-        if noise is not None:
-            policy._arrays["noise"][0] = noise
+        policy.compiled.assign(**values)
         return policy
 
     return make
@@ -105,11 +103,11 @@ VARIANTS: dict[str, Maker] = {
     "no weights of one's own": only_ways(lambda way: belief.pull_of(way) == math.inf),
     "neither: everyone's weights": only_ways(lambda way: way == len(belief.PULLS)),
     "no everyone: cohort and user": only_ways(lambda way: way > len(belief.PULLS)),
-    "moves to the best cohort, not drawn": with_rule(4, 0.0),
-    "draws not mirrored": with_rule(7, 0.0),
-    "the whole list at once": with_rule(8, 0.0),
-    "noise fixed at 1/4": with_rule(5, 0.0, noise=0.25),
-    "centres drawn no wider than users": with_rule(3, 1.0),
+    "moves to the best cohort, not drawn": with_scalars(draws_moves=False),
+    "draws not mirrored": with_scalars(mirrors_draws=False),
+    "the whole list at once": with_scalars(sequential=False),
+    "noise fixed at 1/4": with_scalars(measures_noise=False, noise_variance=0.25),
+    "centres drawn no wider than users": with_scalars(mean_widening=1.0),
     "explore / 2": explore(0.5),
     "explore x 2": explore(2.0),
     "explore x 4": explore(4.0),

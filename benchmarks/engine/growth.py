@@ -27,7 +27,7 @@ def users(n_users: int, rounds: int, repeats: int) -> Answer:
         "n_users": n_users,
         "rounds": rounds,
         "build_seconds": built,
-        "seen": int(policy._tally[0]),
+        "seen": int(policy.compiled.n_rows),
         "clusters": policy._graph.n_components,
         "microseconds": MICRO * statistics.median(found.whole for found in paces),
         "late": MICRO * statistics.median(found.late for found in paces),

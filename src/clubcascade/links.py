@@ -106,8 +106,12 @@ class Link:
     def compiled(self) -> Any:
         """The link as the kernels take it."""
         table = self._table if self._kind == kernels.TABLE else np.zeros((2, 2))
-        grid = np.array([-REACH, 2 * REACH / (POINTS - 1)])
-        return kernels.make(np.array([self._kind]), np.ascontiguousarray(table), grid)
+        return kernels.Link.make(
+            table=np.ascontiguousarray(table),
+            kind=self._kind,
+            first=float(-REACH),
+            spacing=2 * REACH / (POINTS - 1),
+        )
 
     def mu(self, z: npt.ArrayLike) -> Floats:
         """Return the expected click at each ``z``, finite numbers of any shape."""

@@ -42,7 +42,7 @@ def test_evidence_is_the_probability_of_the_clicks(d, n, noise, width, seed):
         np.linalg.slogdet(spread)[1],
         noise,
         np.zeros((d, d)),
-        np.zeros((2, d)),
+        np.zeros(d),
     )
     shared = -0.5 * (n * math.log(2 * math.pi * noise) + clicks @ clicks / noise)
     whole = log_probability(rows, clicks, centre, spread, noise)
@@ -63,7 +63,7 @@ def test_evidence_of_nothing_is_the_same_everywhere():
             3 * math.log(width),
             0.2,
             np.zeros((3, 3)),
-            np.zeros((2, 3)),
+            np.zeros(3),
         )
         assert nothing == pytest.approx(0.0, abs=1e-12)
 
@@ -83,7 +83,7 @@ def test_no_evidence_is_above_its_ceiling(d, seed, noise):
         click = int(np.argmax(liked)) if liked.any() else None
         policy.update(user, items[shown], click=click)
     state, arrays = policy.compiled, policy._arrays
-    within, between = arrays["rule"][1:3]
+    within, between = state.within_variance, state.between_variance
     cohorts = np.flatnonzero(arrays["size"])
     assert len(cohorts) > 0
     for node in range(9):

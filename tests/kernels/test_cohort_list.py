@@ -25,7 +25,7 @@ def test_every_place_is_the_best_after_passes(d, n, seed, data):
     mean, shift = rng.standard_normal(d), 0.3 * rng.standard_normal(d)
     items = (rng.standard_normal((n, d)) / np.sqrt(d)).astype(np.float32)
     policy = cc.CohortCascade(n_features=d)
-    policy._arrays["matrices"][0][:, :d] = np.linalg.cholesky(precision).T
+    policy._arrays["factor_work"][:, :d] = np.linalg.cholesky(precision).T
     swings = np.abs(items @ shift)
     rows, scores = np.empty(k, np.int64), np.empty(k)
     hopes = items @ mean + swings

@@ -130,10 +130,10 @@ class Moves(RuleBasedStateMachine):
     def tallies_are_right(self):
         occupied, labels = self.occupied(), self.policy.labels()
         assert all(1 <= g <= self.most for g in occupied)
-        tally = self.arrays["tally"].tolist()
-        assert tally[1:3] == [len(occupied), len(self.policy.users)]
-        assert tally[3] >= max(occupied, default=0)
-        assert tally[4] == np.count_nonzero(labels)
+        now = self.compiled
+        assert (now.n_cohorts, now.n_users) == (len(occupied), len(self.policy.users))
+        assert now.last_model >= max(occupied, default=0)
+        assert now.n_assigned == np.count_nonzero(labels)
         clusters = self.policy.clusters()
         assert len(clusters) == len(set(labels.tolist()))
         assert {user for part in clusters for user in part} == set(self.policy.users)

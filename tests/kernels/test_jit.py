@@ -58,7 +58,7 @@ def test_what_an_earlier_release_left_behind_does_no_harm(tmp_path):
     copy_to(tmp_path)
     assert run(tmp_path) == ["0", "1", "1.0"]
     for source in tmp_path.rglob("*.py"):
-        source.write_text(source.read_text().replace("RidgeType", "RidgeKind"))
+        source.write_text(source.read_text().replace("{name}Type", "{name}Kind"))
     assert run(tmp_path) == ["0", "1", "1.0"]
 
 

@@ -14,9 +14,9 @@ from tests.reference.problems import examples
 
 
 def make_counts(n):
-    places = [np.zeros(n, np.int64) for _ in range(3)]
-    pool = [np.zeros(4, np.int64) for _ in range(3)]
-    return samples.make_counts(*places, *pool, np.zeros(1, np.int64)), places
+    places = {name: np.zeros(n, np.int64) for name in ("begin", "size", "room")}
+    entries = {name: np.zeros(4, np.int64) for name in ("ids", "looks", "clicks")}
+    return samples.Counts.make(**places, **entries, n_entries=0), list(places.values())
 
 
 def read(counts, places, g):

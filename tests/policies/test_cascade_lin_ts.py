@@ -15,7 +15,7 @@ from tests.reference.problems import assert_near, examples, play, problems
 
 def normals(policy):
     """The standard normal vector that the next call of ``recommend`` will use."""
-    key, draws = key_of(policy.seed, "draws")[0], policy.state()["draws"][0]
+    key, draws = key_of(policy.seed, "draws"), policy.state()["draws"][0]
     return np.array([luck.normal(key, draws, f) for f in range(policy.n_features)])
 
 

@@ -355,7 +355,7 @@ def test_the_code_of_2017(problem, parameters, start):
 
 def uniforms(policy, n):
     """The numbers that the next call of ``recommend`` will multiply the bonuses with."""
-    key, draws = key_of(policy.seed, "draws")[0], policy.state()["draws"][0]
+    key, draws = key_of(policy.seed, "draws"), policy.state()["draws"][0]
     return np.array([luck.uniform(key, draws, j) for j in range(n)])
 
 

@@ -72,15 +72,19 @@ class Table:
         self.keys = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self.round = -1
         self._rows: Ints | None = None
-        self.world: Any = kernels.make(
-            self.catalog._rows,
-            self.attraction,
-            self.kind,
-            self._shares,
-            self.click.stop,
-            np.array([self.offered or 0]),
-            self.keys,
-            self._discount,
+        arrival_key, offer_key, click_key, stop_key = self.keys
+        self.world: Any = kernels.World.make(
+            features=self.catalog._rows,
+            attraction=self.attraction,
+            kind=self.kind,
+            arrival=self._shares,
+            stop=self.click.stop,
+            discount=self._discount,
+            n_offered=self.offered or 0,
+            arrival_key=arrival_key,
+            offer_key=offer_key,
+            click_key=click_key,
+            stop_key=stop_key,
         )
 
     def next_user(self) -> tuple[int, Floats | Catalog]:

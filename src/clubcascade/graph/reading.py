@@ -14,8 +14,13 @@ from clubcascade.core import Ints, Words
 _BLOCK = 512
 
 
-def check_edges(arrays: dict[str, npt.NDArray[Any]], n: int, dense: bool, prefix: str) -> None:
-    """Raise unless every edge has two ends and the labels are those of the components."""
+def check_edges(
+    arrays: dict[str, npt.NDArray[Any]], n: int, counts: Ints, dense: bool, prefix: str
+) -> None:
+    """Raise unless every edge has two ends and the labels are those of the components.
+
+    ``counts`` are the labels ever used, and those of them that are spare.
+    """
     label, degree = arrays["label"][:n], arrays["degree"][:n]
     if dense:
         found = _components_of_bits(arrays["bits"][:n], degree, prefix)
@@ -27,7 +32,7 @@ def check_edges(arrays: dict[str, npt.NDArray[Any]], n: int, dense: bool, prefix
         raise ValueError(f"{prefix}label must be the components of the graph")
     if not np.array_equal(arrays["size"][used], np.bincount(label)[used]):
         raise ValueError(f"{prefix}size must count the users of each label")
-    labels, spare = arrays["tally"][:2].tolist()
+    labels, spare = counts.tolist()
     free = arrays["spare"][:spare]
     if not np.array_equal(np.sort(np.append(used, free)), np.arange(labels)):
         raise ValueError(f"{prefix}spare must be the labels below {labels} that no user has")

@@ -17,7 +17,7 @@ from clubcascade.kernels import graph as kernels
 from clubcascade.kernels import sparse_start
 
 _PER_USER = ("begin", "degree", "room", "label", "size", "spare", "mark", "queue_a", "queue_b")
-_SCRATCH = ("moved", "piece")
+_COUNTS = ("n_labels", "n_spare", "n_entries", "search", "anchor")
 
 
 class UserGraph:
@@ -49,17 +49,19 @@ class UserGraph:
         self.start = start
         self.n = n
         self._allocate(max(n, 8))
+        n_entries = 0
         if start.dense:
             self._fill_complete()
         elif n:
-            self._fill_sparse()
-        self._label_all()
-        self.bind()
+            n_entries = self._fill_sparse()
+        n_labels = self._label_all(n_entries)
+        self.struct: Any = None
+        self.bind(n_labels=n_labels, n_entries=n_entries)
 
-    def bind(self) -> None:
+    def bind(self, **counts: int) -> None:
         """Bind the arrays into the structure that the kernels take; after any of them changed."""
-        a = self.arrays
-        self.struct = kernels.make(*(a[name] for name in kernels.Graph.__annotations__))
+        known = dict.fromkeys(_COUNTS, 0) if self.struct is None else self.struct.scalars()
+        self.struct = kernels.Graph.make(**self.arrays, **(known | counts))
 
     # -- growth -------------------------------------------------------------------------------
 
@@ -70,7 +72,6 @@ class UserGraph:
             **small,
             "bits": np.zeros((capacity if words else 1, words), np.uint64),
             "others": np.zeros(16, np.int64),
-            "tally": np.zeros(5, np.int64),
             "moved": np.zeros(capacity, np.int64),
             "piece": np.zeros((capacity, 3), np.int64),
         }
@@ -85,7 +86,6 @@ class UserGraph:
             words = old["bits"].shape[1]
             self.arrays["bits"][: len(old["bits"]), :words] = old["bits"]
         self.arrays["others"] = old["others"]
-        self.arrays["tally"] = old["tally"]
 
     def _fill_complete(self) -> None:
         bits = np.zeros((self.n, 64 * self.arrays["bits"].shape[1]), np.uint8)
@@ -95,37 +95,44 @@ class UserGraph:
         self.arrays["bits"][: self.n] = packed
         self.arrays["degree"][: self.n] = self.n - 1
 
-    def _fill_sparse(self) -> None:
+    def _fill_sparse(self) -> int:
+        """Write the lists of neighbours; return how many entries they have."""
         start, a = self.start, self.arrays
         assert isinstance(start, ErdosRenyi)
-        total = sparse_start.count_links(start.key, self.n, start.p, a["degree"])
+        total = int(sparse_start.count_links(start.key, self.n, start.p, a["degree"]))
         degree = a["degree"][: self.n].copy()
         a["room"][: self.n] = degree
         a["begin"][: self.n] = np.cumsum(degree) - degree
         a["others"] = np.zeros(max(total, 16), np.int64)
-        a["tally"][4] = total
         a["degree"][: self.n] = 0
         sparse_start.fill_links(start.key, self.n, start.p, a["begin"], a["degree"], a["others"])
+        return total
 
-    def _label_all(self) -> None:
+    def _label_all(self, n_entries: int) -> int:
+        """Label the components; return how many there are."""
         a = self.arrays
         if self.start.dense or self.n == 0:
             count, labels = min(self.n, 1), np.zeros(self.n, np.int64)
         else:
-            ends = np.append(a["begin"][: self.n], a["tally"][4])
+            ends = np.append(a["begin"][: self.n], n_entries)
             edges = (np.ones(int(ends[-1]), np.int8), a["others"][: ends[-1]], ends)
             count, found = connected_components(csr_array(edges, shape=(self.n, self.n)))
             labels = found.astype(np.int64)
         a["label"][: self.n] = labels
         a["size"][:count] = np.bincount(labels, minlength=count)
-        a["tally"][0] = count
+        return int(count)
 
     # -- questions ----------------------------------------------------------------------------
 
     @property
+    def n_labels(self) -> int:
+        """Labels ever used, those given back included."""
+        return int(self.struct.n_labels)
+
+    @property
     def n_components(self) -> int:
         """Number of components."""
-        return int(self.arrays["tally"][0] - self.arrays["tally"][1])
+        return self.n_labels - int(self.struct.n_spare)
 
     def labels(self) -> Ints:
         """Return the component of each user, as a copy."""
@@ -167,10 +174,9 @@ class UserGraph:
         if i == self.capacity:
             self._grow()
             a = self.arrays
-        if not self.start.dense:
-            self._make_room(i, links)
+        n_entries = 0 if self.start.dense else self._make_room(i, links)
         self.n += 1
-        self.bind()
+        self.bind(n_entries=n_entries)
         found = np.unique(a["label"][links])
         if found.size:
             home = int(found[np.argmax(a["size"][found])])
@@ -189,13 +195,16 @@ class UserGraph:
         a["size"][home] += 1
         return i, home, merged
 
-    def _make_room(self, i: int, links: Ints) -> None:
-        """Give the newcomer a list, and a longer one to every full list that it will enter."""
+    def _make_room(self, i: int, links: Ints) -> int:
+        """Give the newcomer a list, and a longer one to every full list that it will enter.
+
+        Return how many entries are in use then.
+        """
         a = self.arrays
         full = links[a["degree"][links] == a["room"][links]]
         rooms = np.append(2 * a["degree"][full] + 4, len(links))
-        begin = a["tally"][4] + np.cumsum(rooms) - rooms
-        end = int(a["tally"][4] + rooms.sum())
+        begin = self.struct.n_entries + np.cumsum(rooms) - rooms
+        end = int(self.struct.n_entries + rooms.sum())
         if end > len(a["others"]):
             more = np.zeros(2 * end, np.int64)
             more[: len(a["others"])] = a["others"]
@@ -206,16 +215,17 @@ class UserGraph:
             a["others"][at : at + degree] = a["others"][old : old + degree]
         nodes = np.append(full, i)
         a["begin"][nodes], a["room"][nodes] = begin, rooms
-        a["tally"][4] = end
+        return end
 
     # -- state --------------------------------------------------------------------------------
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the graph as arrays; the order within each list of neighbours is kept."""
         a, n = self.arrays, self.n
-        spare = a["spare"][: a["tally"][1]]
+        n_spare = int(self.struct.n_spare)
+        spare = a["spare"][:n_spare]
         kept = {"label": a["label"][:n], "size": a["size"][:n], "spare": spare}
-        kept["tally"] = a["tally"][:2]
+        kept["tally"] = np.array([self.n_labels, n_spare])
         if self.start.dense:
             kept["bits"] = a["bits"][:n, : (n + 63) // 64]
         else:
@@ -234,22 +244,20 @@ class UserGraph:
         graph.n = n
         graph._allocate(max(n, 8))
         a = graph.arrays
-        fill(a["tally"][:2], state, f"{prefix}tally")
-        spare = int(a["tally"][1])
-        for name, length in (("label", n), ("size", n), ("degree", n), ("spare", spare)):
-            labels = int(a["tally"][0])
-            below = {"label": labels, "degree": n, "spare": labels}.get(name)
+        counts = array_of(state, f"{prefix}tally", (2,), np.int64)
+        n_labels, n_spare, n_entries = int(counts[0]), int(counts[1]), 0
+        for name, length in (("label", n), ("size", n), ("degree", n), ("spare", n_spare)):
+            below = {"label": n_labels, "degree": n, "spare": n_labels}.get(name)
             fill(a[name][:length], state, prefix + name, below)
         if start.dense:
             fill(a["bits"][:n, : (n + 63) // 64], state, f"{prefix}bits")
         else:
             degree = a["degree"][:n]
-            total = int(degree.sum())
-            others = array_of(state, f"{prefix}others", (total,), np.int64, below=n)
+            n_entries = int(degree.sum())
+            others = array_of(state, f"{prefix}others", (n_entries,), np.int64, below=n)
             a["others"] = np.append(others, np.zeros(16, np.int64))
             a["room"][:n] = degree
             a["begin"][:n] = np.cumsum(degree) - degree
-            a["tally"][4] = total
-        check_edges(a, n, start.dense, prefix)
-        graph.bind()
+        check_edges(a, n, counts, start.dense, prefix)
+        graph.bind(n_labels=n_labels, n_spare=n_spare, n_entries=n_entries)
         return graph

@@ -13,17 +13,13 @@ from clubcascade.core import Floats, Ints, Words
 from clubcascade.kernels import far_users, linear, memory, ranking, user_ridge
 from clubcascade.kernels import graph as users
 from clubcascade.kernels import ridge as models
-from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
+from clubcascade.kernels.jit import Struct, implements, kernel, struct
+from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
 from clubcascade.kernels.shaken import rank_shaken
 from clubcascade.kernels.shelf import rank_shelf
-from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
-class ClubType(StructType):
-    """Type of :class:`Club`."""
-
-
-@struct(ClubType)
+@struct
 class Club(Struct):
     """The whole state.
 
@@ -32,9 +28,9 @@ class Club(Struct):
     (``by_feature`` for dense graphs: the weights feature by feature; ``by_user`` for sparse ones:
     weights, then the radius), and ``row``, the row of its statistics, -1 before its first
     feedback. Per row: ``gram``, ``moment``, ``count``, and for not too many users ``inverse`` with
-    its ``age``. ``rule`` = [alpha, beta, 1 for the 2017 code, then the position discounts, if any];
-    ``tally`` = [rows in use, clusters, draws, updates]; ``key`` = the key of the draws;
-    ``schedule`` (rows: updates, and the largest alpha after so many); the rest is scratch.
+    its ``age``; ``n_rows`` are in use. ``discounts`` of positions (empty: none); ``schedule``
+    (rows: updates, and the largest alpha after so many); ``code2017`` for the ranking and the
+    threshold of the 2017 code, with the ``key`` of its random numbers. The rest is scratch.
     """
 
     ridge: models.Ridge
@@ -49,30 +45,31 @@ class Club(Struct):
     radius: Floats
     by_feature: Any
     by_user: Any
-    rule: Floats
-    tally: Ints
-    key: Words
+    discounts: Floats
     schedule: Floats
+    alpha: float
+    beta: float
+    code2017: bool
+    n_rows: int
+    n_clusters: int
+    n_drawn: int
+    n_updates: int
+    key: np.uint64
     near: Ints
     gone: Ints
-    near_square: Any
+    distance_work: Any
+    weights_work: Any
     flags: Words
-    elimination: Floats
-
-
-@kernel
-def make(*fields: Any) -> Club:
-    """Bind arrays into one structure that the kernels take."""
-    return Club(*fields)
+    elimination_work: Floats
 
 
 @kernel
 def _relax(state: Club) -> None:
     """Count an update and lower alpha if the schedule says so; what was deleted stays so."""
-    state.tally[3] += 1
+    state.n_updates += 1
     for step in range(state.schedule.shape[0]):
-        if state.tally[3] >= state.schedule[step, 0]:
-            state.rule[0] = min(state.rule[0], state.schedule[step, 1])
+        if state.n_updates >= state.schedule[step, 0]:
+            state.alpha = min(state.alpha, state.schedule[step, 1])
 
 
 @kernel
@@ -98,11 +95,11 @@ def _split(state: Club, node: int, pieces: int) -> None:
         models.renew(ridge, label)
     if graph.size[whole] == 1:
         models.clear(ridge, whole)
-        row = state.row[graph.tally[3]]
+        row = state.row[graph.anchor]
         if row >= 0:
             models.add(ridge, whole, state.gram[row], state.moment[row], state.count[row], 1.0)
     models.renew(ridge, whole)
-    state.tally[1] += pieces
+    state.n_clusters += pieces
 
 
 @kernel
@@ -118,7 +115,7 @@ def _ask_for_user(state: Club, node: int) -> None:
     """Have a user's statistics and list of neighbours on their way."""
     row = state.row[node]
     if row < 0:
-        row = state.tally[0]
+        row = state.n_rows
     memory.fetch_row(state.gram, row)
     memory.fetch_row(state.moment, row)
     first = state.graph.begin[node]
@@ -138,28 +135,28 @@ def _ask_for_neighbours(state: Club, node: int) -> None:
         memory.fetch_row(state.by_user, other)
 
 
-@answer(rank_catalog, ClubType)
+@implements(rank_catalog, Club)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
     g = state.graph.label[node]
     if not users.is_dense(state.graph):
         _ask_for_user(state, node)
-    if state.rule[2] > 0.0:
+    if state.code2017:
         every = np.arange(shelf.features.shape[0])
         rank_shaken(state, state.ridge, g, shelf.features, every, rows, scores)
     else:
-        rank_shelf(state.ridge, g, state.rule[1], shelf, rows, scores)
+        rank_shelf(state.ridge, g, state.beta, shelf, rows, scores)
 
 
-@answer(rank_items, ClubType)
+@implements(rank_items, Club)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     g = state.graph.label[node]
-    if state.rule[2] > 0.0:
+    if state.code2017:
         rank_shaken(state, state.ridge, g, features, offered, rows, scores)
     else:
         ranking.rank_loose(
             state.ridge.weights[g],
             state.ridge.inverse[g],
-            state.rule[1],
+            state.beta,
             features,
             offered,
             rows,
@@ -167,7 +164,7 @@ def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, s
         )
 
 
-@answer(learn, ClubType)
+@implements(learn, Club)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
     g = state.graph.label[node]
     row = state.row[node]
@@ -176,7 +173,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     linked = state.graph.degree[node] > 0
     if not users.is_dense(state.graph):
         _ask_for_neighbours(state, node)
-    discounts = state.rule[3:]
+    discounts = state.discounts
     for p in range(examined):
         x, y = features[rows[p]], rewards[p]
         if discounts.shape[0] > 0:
@@ -186,7 +183,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         user_ridge.note(state, node, row, x, y, linked)
     models.settle(state.ridge, g)
     state.count[row] += examined
-    state.radius[node] = far_users.radius_of(state.count[row], state.rule[2] > 0.0)
+    state.radius[node] = far_users.radius_of(state.count[row], state.code2017)
     if linked:
         if not user_ridge.keeps_inverses(state) or state.age[row] >= models.RENEW:
             user_ridge.weigh(state, node, row)
@@ -198,6 +195,6 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     _relax(state)
 
 
-@answer(count_clusters, ClubType)
+@implements(count_clusters, Club)
 def _count_clusters(state: Any) -> Any:
-    return state.tally[1]
+    return state.n_clusters

@@ -15,9 +15,9 @@ from clubcascade.kernels import cohort_judge as ways
 from clubcascade.kernels import cohort_list as lists
 from clubcascade.kernels import cohort_models, cohort_split, linear, rack
 from clubcascade.kernels import cohort_sets as sets
-from clubcascade.kernels.cohort_state import Cohort, CohortType
-from clubcascade.kernels.jit import answer, kernel
-from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.cohort_state import Cohort
+from clubcascade.kernels.jit import implements, kernel
+from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
 
 
 @kernel
@@ -28,8 +28,8 @@ def _straighten(state: Cohort, expected: Floats, x: Floats, y: float, out: Float
     for f in range(x.shape[0]):
         out[f] = scale * x[f]
     rest = look - scale * belief.within_reach(z)
-    step = state.rule[5] * (1.0 - ways.NOISE_FORGET)
-    state.noise[0] += step * (min(rest * rest, 100.0) - state.noise[0])
+    step = (1.0 - ways.NOISE_FORGET) if state.measures_noise else 0.0
+    state.noise_variance += step * (min(rest * rest, 100.0) - state.noise_variance)
     return look
 
 
@@ -51,14 +51,13 @@ def _sum_up(
         for h in range(d):
             row[h] = 0.0
         moment[f] = 0.0
-    logistic = state.rule[6] > 0.0
-    expected, straight = state.vectors[2], state.vectors[3]
-    if logistic:
+    expected, straight = state.mean_work, state.deviation_work
+    if state.logistic:
         belief.mean(state, node, expected)
     for p in range(examined):
         x = features[rows[p]]
         y = rewards[p]
-        if logistic:
+        if state.logistic:
             y = _straighten(state, expected, x, y, straight)
             x = straight
         linear.add_outer(gram, 1.0, x)
@@ -67,36 +66,36 @@ def _sum_up(
                 moment[f] += y * x[f]
 
 
-@answer(rank_catalog, CohortType)
+@implements(rank_catalog, Cohort)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
     belief.ask_for(state, node)
-    mean, shift = state.vectors[2], state.vectors[3]
+    mean, shift = state.mean_work, state.deviation_work
     belief.draw(state, node, mean, shift)
     if not lists.pays(state, node, rows):
         rack.rank(mean, shift, shelf, rows, scores)
         return
-    places, hopes = lists.shortlist(rows, shelf.size[0])
+    places, hopes = lists.shortlist(rows, shelf.n_items)
     rack.rank(mean, shift, shelf, places, hopes)
     items = rack.fetch(shelf, places)
     lists.build(state, mean, items, places, hopes, rows, scores)
 
 
-@answer(rank_items, CohortType)
+@implements(rank_items, Cohort)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     rank_catalog(state, node, rack.lay_out(features, offered), rows, scores)
 
 
-@answer(learn, CohortType)
+@implements(learn, Cohort)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
-    t = state.tally[0]
-    state.tally[0] += 1
+    t = state.n_lists
+    state.n_lists += 1
     g = state.label[node]
     other = sets.somebody(state, t)
     if other >= 0:
         belief.ask_for(state, other)
     if ways.is_due(state, node, t):
         ways.judge(state, node, features, rows, examined, rewards)
-    gram, moment = state.matrices[3], state.vectors[0]
+    gram, moment = state.list_gram, state.list_moment
     _sum_up(state, node, features, rows, examined, rewards, gram, moment)
     linear.add_both(state.gram[node], state.moment[node], 1.0, gram, moment)
     cohort_models.add(state, 0, gram, moment, examined, 1.0)
@@ -107,6 +106,6 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         cohort_split.consider(state, node)
 
 
-@answer(count_clusters, CohortType)
+@implements(count_clusters, Cohort)
 def _count_clusters(state: Any) -> Any:
-    return state.tally[1] + (1 if state.tally[4] < state.tally[2] else 0)
+    return state.n_cohorts + (1 if state.n_assigned < state.n_users else 0)

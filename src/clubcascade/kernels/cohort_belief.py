@@ -117,15 +117,15 @@ def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
     way = way_of(state, node)
     g = centre_of(state, node, way)
     pull = pull_of(way)
-    scale = state.rule[0] * math.sqrt(state.noise[0])
-    normals = state.vectors[0]
-    t = state.draws[0]
-    state.draws[0] += 1
-    ziggurat.normals(state.keys[0], 2 * t, normals)
+    scale = state.explore * math.sqrt(state.noise_variance)
+    normals = state.residual_work
+    t = state.n_drawn
+    state.n_drawn += 1
+    ziggurat.normals(state.draw_key, 2 * t, normals)
     triangular.solve_other_half(state.root[g], normals)
     for f in range(shift.shape[0]):
-        shift[f] = scale * state.rule[3] * normals[f]
-    centre, upper = state.ridge.weights[g], state.matrices[0]
+        shift[f] = scale * state.mean_widening * normals[f]
+    centre, upper = state.ridge.weights[g], state.factor_work
     if pull == math.inf:
         for f in range(out.shape[0]):
             out[f] = centre[f]
@@ -134,11 +134,11 @@ def draw(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
         for f in range(shift.shape[0]):
             shift[f] *= pull
         triangular.solve_half_two(upper, out, shift)
-        ziggurat.normals(state.keys[0], 2 * t + 1, normals)
+        ziggurat.normals(state.draw_key, 2 * t + 1, normals)
         for f in range(shift.shape[0]):
             shift[f] += scale * normals[f]
         triangular.solve_other_half_two(upper, out, shift)
-    if state.rule[7] == 0.0:
+    if not state.mirrors_draws:
         for f in range(shift.shape[0]):
             out[f] += shift[f]
             shift[f] = 0.0
@@ -149,7 +149,7 @@ def mean(state: Cohort, node: int, out: Floats) -> None:
     """Write the weights that are expected of a user, without a draw."""
     way = way_of(state, node)
     centre = state.ridge.weights[centre_of(state, node, way)]
-    personal(state, node, pull_of(way), centre, state.matrices[0], out)
+    personal(state, node, pull_of(way), centre, state.factor_work, out)
 
 
 @kernel
@@ -175,7 +175,7 @@ def tangent(state: Cohort, z: float, y: float) -> tuple[float, float]:
     ``z + (y - m) / m'`` is a look at ``w.x`` with the variance ``1 / m'``. Item and look are taken
     times ``2 sqrt(m')``, for a variance of 4. That variance is measured as well.
     """
-    if state.rule[6] == 0.0:
+    if not state.logistic:
         return 1.0, y
     z = within_reach(z)
     m = chance(True, z)

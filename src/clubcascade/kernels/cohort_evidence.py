@@ -28,14 +28,14 @@ def evidence(
     prior_log_det: float,
     noise: float,
     upper: Floats,
-    vectors: Floats,
+    rest: Floats,
 ) -> float:
     """Log-probability of feedback under weights ~ N(centre, noise A), but for what all share.
 
-    ``prior`` is the inverse of A and ``prior_log_det`` the log-determinant of A.
+    ``prior`` is the inverse of A and ``prior_log_det`` the log-determinant of A; ``upper`` and
+    ``rest`` are scratch.
     """
     d = moment.shape[0]
-    rest = vectors[0]
     linear.times(gram, centre, rest)
     square = 0.0
     for f in range(d):
@@ -62,7 +62,7 @@ def ceiling(state: Cohort, node: int, g: int, variance: float, noise: float) -> 
     the model's own covariance if it is a cohort.
     """
     centre, moment = state.ridge.weights[g], state.moment[node]
-    rest, product = state.vectors[0], state.vectors[1]
+    rest, product = state.residual_work, state.product_work
     linear.times(state.gram[node], centre, product)
     d = moment.shape[0]
     found = 0.0
@@ -78,12 +78,12 @@ def ceiling(state: Cohort, node: int, g: int, variance: float, noise: float) -> 
 
 @kernel
 def flat(state: Cohort, variance: float) -> float:
-    """Fill ``matrices[3]`` with the precision of a flat spread; return the log-determinant of A."""
+    """Fill ``precision_work`` with that of a flat spread; return the log-determinant of A."""
     d = state.moment.shape[1]
     for f in range(d):
         for g in range(d):
-            state.matrices[3, f, g] = 0.0
-        state.matrices[3, f, f] = 1.0 / variance
+            state.precision_work[f, g] = 0.0
+        state.precision_work[f, f] = 1.0 / variance
     return d * math.log(variance)
 
 
@@ -97,24 +97,24 @@ def of_cohort(state: Cohort, node: int, g: int, noise: float) -> float:
         state.prior[g],
         state.prior_log_det[g],
         noise,
-        state.matrices[0],
-        state.vectors,
+        state.factor_work,
+        state.residual_work,
     )
 
 
 @kernel
 def of_nobody(state: Cohort, node: int, noise: float) -> float:
     """Evidence of a user's feedback in a cohort of its own, somewhere around everyone."""
-    log_det = flat(state, state.rule[1] + state.rule[2])
+    log_det = flat(state, state.within_variance + state.between_variance)
     return evidence(
         state.gram[node],
         state.moment[node],
         state.ridge.weights[0],
-        state.matrices[3],
+        state.precision_work,
         log_det,
         noise,
-        state.matrices[0],
-        state.vectors,
+        state.factor_work,
+        state.residual_work,
     )
 
 
@@ -127,47 +127,49 @@ def of_own(state: Cohort, node: int, noise: float) -> float:
     if state.count[node] <= SMALL_SHARE * ridge.count[g]:
         return of_cohort(state, node, g, noise)
     d = moment.shape[0]
-    rest, inverse, prior = state.matrices[1], state.matrices[2], state.matrices[3]
-    others, centre = state.vectors[0], state.vectors[2]
+    rest, inverse, prior = state.matrix_work, state.inverse_work, state.precision_work
+    others, centre = state.product_work, state.mean_work
     for f in range(d):
         row, whole, own = rest[f], ridge.gram[g, f], gram[f]
         for h in range(d):
             row[h] = whole[h] - own[h]
         others[f] = ridge.moment[g, f] - moment[f]
-    factors.invert(rest, ridge.reg[0], state.matrices[0], inverse)
+    factors.invert(rest, ridge.reg, state.factor_work, inverse)
     linear.times(inverse, others, centre)
-    linear.add_ridge(inverse, state.rule[1], rest)
-    log_det = factors.invert(rest, 0.0, state.matrices[0], prior)
-    return evidence(gram, moment, centre, prior, log_det, noise, state.matrices[0], state.vectors)
+    linear.add_ridge(inverse, state.within_variance, rest)
+    log_det = factors.invert(rest, 0.0, state.factor_work, prior)
+    return evidence(
+        gram, moment, centre, prior, log_det, noise, state.factor_work, state.residual_work
+    )
 
 
 @kernel
 def gain_of_two(state: Cohort, small: int, large: int, noise: float) -> float:
     """Return by how much two cohorts make the small one's feedback more probable than one."""
     ridge = state.ridge
-    apart = state.rule[1] * (1.0 / state.size[small] + 1.0 / state.size[large])
-    linear.add_ridge(ridge.inverse[large], apart, state.matrices[1])
-    log_det = factors.invert(state.matrices[1], 0.0, state.matrices[2], state.matrices[3])
+    apart = state.within_variance * (1.0 / state.size[small] + 1.0 / state.size[large])
+    linear.add_ridge(ridge.inverse[large], apart, state.matrix_work)
+    log_det = factors.invert(state.matrix_work, 0.0, state.inverse_work, state.precision_work)
     together = evidence(
         ridge.gram[small],
         ridge.moment[small],
         ridge.weights[large],
-        state.matrices[3],
+        state.precision_work,
         log_det,
         noise,
-        state.matrices[0],
-        state.vectors,
+        state.factor_work,
+        state.residual_work,
     )
-    log_det = flat(state, state.rule[2] + apart)
+    log_det = flat(state, state.between_variance + apart)
     alone = evidence(
         ridge.gram[small],
         ridge.moment[small],
         ridge.weights[0],
-        state.matrices[3],
+        state.precision_work,
         log_det,
         noise,
-        state.matrices[0],
-        state.vectors,
+        state.factor_work,
+        state.residual_work,
     )
     return alone - together
 
@@ -175,4 +177,4 @@ def gain_of_two(state: Cohort, small: int, large: int, noise: float) -> float:
 @kernel
 def noise_of(state: Cohort) -> float:
     """Return the measured noise, never quite nothing."""
-    return max(state.noise[0], LOWEST_NOISE)
+    return max(state.noise_variance, LOWEST_NOISE)

@@ -58,7 +58,7 @@ def _miss(
     state: Cohort, guess: Floats, features: Floats, rows: Ints, examined: int, rewards: Floats
 ) -> float:
     """Squared error of the probabilities that weights predict, summed over a list."""
-    logistic = state.rule[6] > 0.0
+    logistic = state.logistic
     total = 0.0
     for p in range(examined):
         row, z = rows[p], 0.0  # no view of a row: it would cost as much as the product
@@ -75,7 +75,7 @@ def _miss_all(
     """Write the error of every way on one list to ``error[-1]``; a pull's factor serves both."""
     missed, g, pulls = state.error[BUCKETS], state.label[node], PULLS.shape[0]
     everyone, cohort = state.ridge.weights[0], state.ridge.weights[g]
-    upper, one, other = state.matrices[0], state.vectors[0], state.vectors[1]
+    upper, one, other = state.factor_work, state.residual_work, state.product_work
     moment = state.moment[node]
     missed[pulls] = _miss(state, everyone, features, rows, examined, rewards)
     missed[WAYS - 1] = _miss(state, cohort, features, rows, examined, rewards)
@@ -103,7 +103,7 @@ def _inherit(below: Floats, errors: Floats) -> None:
 @kernel
 def _slack(state: Cohort, place: int) -> float:
     """Return by how much of the error a weaker pull may be worse: little if clicks are certain."""
-    noise = state.noise[0] if state.rule[6] == 0.0 else state.noise[0] / STEEPEST
+    noise = state.noise_variance / (STEEPEST if state.logistic else 1.0)
     looks = state.ridge.count[0]
     share = min(1.0, noise / COIN) * looks / (looks + SLACK_LOOKS)
     return share * (SLACK + EARLY_SLACK / 2.0**place)
@@ -147,9 +147,9 @@ def judge(
     errors, missed = state.error[place], state.error[BUCKETS]
     if place > 0 and errors.sum() == 0.0:  # nobody has had such a count before
         _inherit(state.error[place - 1], errors)
-    if state.rule[6] == 0.0:
+    if state.measures_noise and not state.logistic:
         now = missed[state.way[place]] / examined
-        state.noise[0] += state.rule[5] * (1.0 - NOISE_FORGET**examined) * (now - state.noise[0])
+        state.noise_variance += (1.0 - NOISE_FORGET**examined) * (now - state.noise_variance)
     memory = min(max(REMEMBERED * state.ridge.count[0], SHORTEST), LONGEST)
     weight = (1.0 - 1.0 / memory) ** examined
     missed[WAYS] = examined

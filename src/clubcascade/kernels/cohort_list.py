@@ -29,7 +29,7 @@ FIRM = 16.0
 @kernel
 def pays(state: Cohort, node: int, rows: Ints) -> bool:
     """Tell whether a user is believed to be so little known that a pass would change the list."""
-    if state.rule[8] == 0.0 or rows.shape[0] == 1:
+    if not state.sequential or rows.shape[0] == 1:
         return False
     return belief.pull_of(belief.way_of(state, node)) <= FIRM
 
@@ -54,7 +54,7 @@ def build(
 ) -> None:
     """Fill ``rows`` and ``scores`` from a shortlist, each place as if those before were passed.
 
-    ``mean`` are the weights expected of the user, ``matrices[0]`` the factor R of their inverse
+    ``mean`` are the weights expected of the user, ``factor_work`` the factor R of their inverse
     covariance (both as ``draw`` left them), ``items`` the shortlisted ones, a column each, and
     ``hopes`` what they are ranked by; the last two are changed.
     """
@@ -62,7 +62,7 @@ def build(
     learned = min(k, PASSED) - 1
     guesses = np.zeros(lanes)
     _add_products(mean, items, guesses)
-    triangular.solve_half_each(state.matrices[0], items)
+    triangular.solve_half_each(state.factor_work, items)
     steps = np.zeros((learned, lanes))
     for p in range(k):
         top = int(np.argmax(hopes))

@@ -22,15 +22,15 @@ def renew(state: Cohort, g: int) -> None:
     """Compute what follows from what a model has seen."""
     ridge, root = state.ridge, state.root[g]
     covariance = ridge.inverse[g]
-    linear.add_ridge(ridge.gram[g], ridge.reg[0], root)
+    linear.add_ridge(ridge.gram[g], ridge.reg, root)
     factors.factor(root)
-    factors.invert_factor(root, ridge.matrix, covariance)
+    factors.invert_factor(root, ridge.matrix_work, covariance)
     linear.times(covariance, ridge.moment[g], ridge.weights[g])
     state.root_count[g] = ridge.count[g]
     if g > 0:
-        linear.add_ridge(covariance, state.rule[1], state.matrices[1])
+        linear.add_ridge(covariance, state.within_variance, state.matrix_work)
         state.prior_log_det[g] = factors.invert(
-            state.matrices[1], 0.0, state.matrices[2], state.prior[g]
+            state.matrix_work, 0.0, state.inverse_work, state.prior[g]
         )
 
 

@@ -68,9 +68,9 @@ def _leave(state: Cohort, node: int) -> None:
     state.head[g] = after
     state.size[g] -= 1
     state.label[node] = 0
-    state.tally[4] -= 1
+    state.n_assigned -= 1
     if state.size[g] == 0:
-        state.tally[1] -= 1
+        state.n_cohorts -= 1
         cohort_models.clear(state, g)
     else:
         cohort_models.add(state, g, state.gram[node], state.moment[node], state.count[node], -1.0)
@@ -82,8 +82,8 @@ def _join(state: Cohort, node: int, g: int) -> None:
     if state.size[g] == 0:
         cohort_models.clear(state, g)
         state.split_due[g] = 0
-        state.tally[1] += 1
-        state.tally[3] = max(state.tally[3], g)
+        state.n_cohorts += 1
+        state.last_model = max(state.last_model, g)
         state.after[node] = node
         state.before[node] = node
     else:
@@ -96,7 +96,7 @@ def _join(state: Cohort, node: int, g: int) -> None:
     state.head[g] = node
     state.size[g] += 1
     state.label[node] = g
-    state.tally[4] += 1
+    state.n_assigned += 1
     cohort_models.add(state, g, state.gram[node], state.moment[node], state.count[node], 1.0)
 
 
@@ -118,7 +118,7 @@ def merge(state: Cohort, small: int, large: int) -> None:
     state.size[large] += state.size[small]
     state.size[small] = 0
     cohort_models.clear(state, small)
-    state.tally[1] -= 1
+    state.n_cohorts -= 1
 
 
 @kernel
@@ -130,10 +130,10 @@ def _promising(
     That is their evidence as if their weights were certain and shared by all, with the luck that
     the evidence itself will have.
     """
-    centres, sizes, product = state.ridge.weights, state.size, state.vectors[0]
+    centres, sizes, product = state.ridge.weights, state.size, state.product_work
     gram, moment = state.gram[node], state.moment[node]
     own, most = state.label[node], sizes.shape[0]
-    key, heat = state.keys[1], state.rule[4]
+    key, heat = state.move_key, 1.0 if state.draws_moves else 0.0
     g = int(luck.uniform(key, t, first + 2) * most) - 1
     tried = filled = 0
     for _ in range(most):
@@ -159,7 +159,7 @@ def _promising(
 def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     """Draw a user's cohort anew; return whether it moved."""
     noise = noise_of(state)
-    key, heat = state.keys[1], state.rule[4]
+    key, heat = state.move_key, 1.0 if state.draws_moves else 0.0
     own = state.label[node]
     most = state.size.shape[0]
     first = (most + 3) * turn  # no number is used twice in one round
@@ -169,15 +169,15 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
         top = of_own(state, node, noise) + math.log(state.size[own] - 1.0)
         top += _gumbel(key, heat, t, first)
     odds = _gumbel(key, heat, t, first + 1)
-    if ceiling(state, node, 0, state.rule[1] + state.rule[2], noise) + odds > top:
+    if ceiling(state, node, 0, state.within_variance + state.between_variance, noise) + odds > top:
         alone = of_nobody(state, node, noise) + odds
         if alone > top:
             top, best = alone, 0
-    labels, hopes = state.asked[1, :COMPARED], state.error[-1, :COMPARED]
+    labels, hopes = state.candidate_work, state.error[-1, :COMPARED]
     for place in range(_promising(state, node, t, first, noise, labels, hopes)):
         g = labels[place]
         odds = math.log(state.size[g]) + _gumbel(key, heat, t, first + 3 + g)
-        if ceiling(state, node, g, state.rule[1], noise) + odds < top - NEAR:
+        if ceiling(state, node, g, state.within_variance, noise) + odds < top - NEAR:
             continue
         found = of_cohort(state, node, g, noise) + odds
         if found > top:
@@ -215,8 +215,8 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
 @kernel
 def somebody(state: Cohort, t: int) -> int:
     """Return the other user who is reviewed after list ``t``, -1 for nobody."""
-    if luck.uniform(state.keys[1], t, 1_000_000) < max(RARELY, state.noise[1]):
-        return int(luck.uniform(state.keys[1], t, 1_000_001) * state.tally[2])
+    if luck.uniform(state.move_key, t, 1_000_000) < max(RARELY, state.move_rate):
+        return int(luck.uniform(state.move_key, t, 1_000_001) * state.n_users)
     return -1
 
 
@@ -232,5 +232,5 @@ def review(state: Cohort, node: int, other: int, t: int) -> bool:
         state.due[node] = np.int64(GROWTH * state.count[node]) + 5
     if other >= 0 and state.count[other] >= FIRST_REVIEW:
         moved = place(state, other, t, 1)
-        state.noise[1] += 0.01 * ((1.0 if moved else 0.0) - state.noise[1])
+        state.move_rate += 0.01 * ((1.0 if moved else 0.0) - state.move_rate)
     return due

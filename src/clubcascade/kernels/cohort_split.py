@@ -32,7 +32,7 @@ SPLIT_GROWTH = 1.2
 def _prefers(state: Cohort, node: int, one: Floats, other: Floats) -> bool:
     """Tell whether a user's feedback is nearer to what ``one`` predicts than ``other``."""
     gram, moment = state.gram[node], state.moment[node]
-    product = state.vectors[0]
+    product = state.product_work
     linear.times(gram, one, product)
     gain = 2.0 * linear.dot(one, moment) - linear.dot(one, product)
     linear.times(gram, other, product)
@@ -43,46 +43,46 @@ def _prefers(state: Cohort, node: int, one: Floats, other: Floats) -> bool:
 @kernel
 def _centre(state: Cohort, asked: int, side: int, out: Floats) -> None:
     """Write the ridge weights of those who chose a side."""
-    gram, moment = state.matrices[1], state.vectors[0]
+    gram, moment = state.matrix_work, state.residual_work
     d = out.shape[0]
     for f in range(d):
         moment[f] = 0.0
         for h in range(d):
             gram[f, h] = 0.0
     for e in range(asked):
-        if state.asked[1, e] != side:
+        if state.split_side[e] != side:
             continue
-        node = state.asked[0, e]
+        node = state.split_user[e]
         for f in range(d):
             row, own = gram[f], state.gram[node, f]
             for h in range(d):
                 row[h] += own[h]
             moment[f] += state.moment[node, f]
-    factors.invert(gram, state.ridge.reg[0], state.matrices[0], state.matrices[2])
-    linear.times(state.matrices[2], moment, out)
+    factors.invert(gram, state.ridge.reg, state.factor_work, state.inverse_work)
+    linear.times(state.inverse_work, moment, out)
 
 
 @kernel
 def _choose_sides(state: Cohort, node: int, asked: int) -> int:
     """Let ``asked`` users of a user's cohort choose between it and the rest.
 
-    Fills ``asked`` (row 0: users, row 1: 1 for those who follow the user); returns how many
+    Fills ``split_user`` and ``split_side`` (1 for those who follow the user); returns how many
     follow, 0 if at any time all are of one mind.
     """
     g = state.label[node]
     other = node
     for e in range(asked):
-        state.asked[0, e] = other
+        state.split_user[e] = other
         other = state.after[other]
-    new, old = state.vectors[2], state.vectors[3]
+    new, old = state.mean_work, state.deviation_work
     weights, moment = state.ridge.weights[g], state.moment[node]
-    pull = 1.0 / state.rule[2]
-    linear.add_ridge(state.gram[node], pull, state.matrices[0])
-    factors.factor(state.matrices[0])
+    pull = 1.0 / state.between_variance
+    linear.add_ridge(state.gram[node], pull, state.factor_work)
+    factors.factor(state.factor_work)
     for f in range(new.shape[0]):
         old[f] = weights[f]
         new[f] = moment[f] + pull * weights[f]
-    triangular.solve(state.matrices[0], new)
+    triangular.solve(state.factor_work, new)
     followers = 0
     for turn in range(PASSES):
         if turn > 0:
@@ -90,8 +90,8 @@ def _choose_sides(state: Cohort, node: int, asked: int) -> int:
             _centre(state, asked, 0, old)
         followers = 0
         for e in range(asked):
-            state.asked[1, e] = 1 if _prefers(state, state.asked[0, e], new, old) else 0
-            followers += state.asked[1, e]
+            state.split_side[e] = 1 if _prefers(state, state.split_user[e], new, old) else 0
+            followers += state.split_side[e]
         if followers == 0 or followers == asked:
             return 0
     return followers
@@ -102,13 +102,13 @@ def _carve(state: Cohort, g: int, asked: int, new: int) -> None:
     """Move those who chose side 1 from cohort ``g`` to an empty one."""
     ridge = state.ridge
     models.clear(ridge, new)
-    state.tally[1] += 1
-    state.tally[3] = max(state.tally[3], new)
+    state.n_cohorts += 1
+    state.last_model = max(state.last_model, new)
     first = -1
     for e in range(asked):
-        if state.asked[1, e] == 0:
+        if state.split_side[e] == 0:
             continue
-        node = state.asked[0, e]
+        node = state.split_user[e]
         after, before = state.after[node], state.before[node]
         state.after[before], state.before[after] = after, before
         state.head[g] = after

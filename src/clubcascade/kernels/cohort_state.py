@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
-from clubcascade.core import Floats, Ints, Words
+from clubcascade.core import Floats, Ints
 from clubcascade.kernels import ridge as models
-from clubcascade.kernels.jit import Struct, StructType, kernel, struct
+from clubcascade.kernels.jit import Struct, struct
 
 
-class CohortType(StructType):
-    """Type of :class:`Cohort`."""
-
-
-@struct(CohortType)
+@struct
 class Cohort(Struct):
     """Everyone, cohorts, users.
 
@@ -24,13 +20,16 @@ class Cohort(Struct):
     ``count``, ``label`` (its cohort, 0 before it has one), ``due`` (count at which its cohort is
     reviewed), ``after`` and ``before`` (the ring of the cohort's users). Per power of two of the
     count: ``error`` of every way with, in the last column, the looks that it is of, and ``way``,
-    the one in use. ``noise`` = [squared error of a prediction, share of reviews that moved a user];
-    ``rule`` = [scale of the draws, variance of users around a cohort, of cohorts around everyone,
-    how much wider centres are drawn, 1 to draw moves (0: always to the most probable cohort), 1 to
-    measure the noise (0: it stays), 1 for the logistic link, 1 to mirror draws, 1 to choose place
-    by place]; ``tally`` = [lists learned, cohorts, users, the last model ever used, users with a
-    cohort]; ``draws`` = [lists drawn]; ``keys`` = keys of the draws and of the reviews; the rest is
-    scratch.
+    the one in use. Arrays that end in ``work``, ``list_gram``, ``list_moment`` and those of a split
+    are scratch.
+
+    Scalars. Of the model: ``explore`` (scale of the draws), ``within_variance`` (of users around a
+    cohort), ``between_variance`` (of cohorts around everyone), ``mean_widening`` (how much wider
+    prior means are drawn), ``logistic`` (link). Switches of the ablation: ``draws_moves`` (else
+    always to the most probable cohort), ``measures_noise``, ``mirrors_draws``, ``sequential`` (the
+    list is chosen place by place). Learned: ``noise_variance`` (squared error of a prediction),
+    ``move_rate`` (share of reassignments that moved a user), ``n_lists``, ``n_cohorts``,
+    ``n_users``, ``n_assigned`` (users with a cohort), ``last_model`` (ever used), ``n_drawn``.
     """
 
     ridge: models.Ridge
@@ -50,17 +49,35 @@ class Cohort(Struct):
     before: Ints
     error: Floats
     way: Ints
-    noise: Floats
-    rule: Floats
-    tally: Ints
-    draws: Ints
-    keys: Words
-    vectors: Floats
-    matrices: Floats
-    asked: Ints
-
-
-@kernel
-def make(*fields: Any) -> Cohort:
-    """Bind arrays into one structure that the kernels take."""
-    return Cohort(*fields)
+    explore: float
+    within_variance: float
+    between_variance: float
+    mean_widening: float
+    logistic: bool
+    draws_moves: bool
+    measures_noise: bool
+    mirrors_draws: bool
+    sequential: bool
+    noise_variance: float
+    move_rate: float
+    n_lists: int
+    n_cohorts: int
+    n_users: int
+    last_model: int
+    n_assigned: int
+    n_drawn: int
+    draw_key: np.uint64
+    move_key: np.uint64
+    list_gram: Floats
+    list_moment: Floats
+    residual_work: Floats
+    product_work: Floats
+    mean_work: Floats
+    deviation_work: Floats
+    factor_work: Floats
+    matrix_work: Floats
+    inverse_work: Floats
+    precision_work: Floats
+    split_user: Ints
+    split_side: Ints
+    candidate_work: Ints

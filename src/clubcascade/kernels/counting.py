@@ -9,29 +9,20 @@ import numpy as np
 
 from clubcascade.core import Ints
 from clubcascade.kernels import ranking
-from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
-from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog
+from clubcascade.kernels.jit import Struct, implements, kernel, struct
+from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog
 
 UCB1, KL_UCB = 0, 1
 
 
-class CountingType(StructType):
-    """Type of :class:`Counting`."""
-
-
-@struct(CountingType)
+@struct
 class Counting(Struct):
-    """Per item ``seen`` and ``clicked``; ``tally`` = [rounds, kind of index]."""
+    """Per item ``seen`` and ``clicked``; ``index_kind`` is ``UCB1`` or ``KL_UCB``."""
 
     seen: Ints
     clicked: Ints
-    tally: Ints
-
-
-@kernel
-def make(*fields: Any) -> Counting:
-    """Bind arrays into one structure that the kernels take."""
-    return Counting(*fields)
+    rounds: int
+    index_kind: int
 
 
 @kernel
@@ -72,15 +63,15 @@ def kl_index(mean: float, seen: int, level: float) -> float:
 @kernel
 def kl_level(state: Counting) -> float:
     """``ln t + 3 ln ln t``, the second term from where it is positive."""
-    log_t = math.log(state.tally[0] + 1.0)
+    log_t = math.log(state.rounds + 1.0)
     return log_t + 3.0 * math.log(max(log_t, 1.0))
 
 
 @kernel
 def level_now(state: Counting) -> float:
     """What the uncertainty of every item is measured by in this round."""
-    if state.tally[1] == UCB1:
-        return 1.5 * math.log(state.tally[0] + 1.0)
+    if state.index_kind == UCB1:
+        return 1.5 * math.log(state.rounds + 1.0)
     return kl_level(state)
 
 
@@ -91,7 +82,7 @@ def index_at(state: Counting, slot: int, level: float) -> float:
     if seen == 0:
         return math.inf
     mean = state.clicked[slot] / seen
-    if state.tally[1] == UCB1:
+    if state.index_kind == UCB1:
         return mean + math.sqrt(level / seen)
     return kl_index(mean, seen, level)
 
@@ -113,7 +104,7 @@ def surely_below(state: Counting, slot: int, level: float, score: float) -> bool
     if seen == 0:
         return False
     mean = state.clicked[slot] / seen
-    if state.tally[1] == UCB1:
+    if state.index_kind == UCB1:
         return mean + math.sqrt(level / seen) + 1e-9 < score
     if mean + math.sqrt(level / (2.0 * seen)) + 1e-9 < score:
         return True
@@ -121,7 +112,7 @@ def surely_below(state: Counting, slot: int, level: float, score: float) -> bool
     return mean < q < 1.0 and seen * divergence(mean, q) > level + 1e-9
 
 
-@answer(rank_catalog, CountingType)
+@implements(rank_catalog, Counting)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
     level = level_now(state)
     filled = 0
@@ -134,15 +125,15 @@ def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> 
             filled = ranking.insert(scores, rows, filled, score, j)
 
 
-@answer(learn, CountingType)
+@implements(learn, Counting)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
     for p in range(examined):
         slot = features[rows[p]]
         state.seen[slot] += 1
         state.clicked[slot] += np.int64(rewards[p])
-    state.tally[0] += 1
+    state.rounds += 1
 
 
-@answer(count_clusters, CountingType)
+@implements(count_clusters, Counting)
 def _count_clusters(state: Any) -> Any:
     return 1

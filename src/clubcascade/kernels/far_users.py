@@ -1,7 +1,7 @@
 """Line 10: whose weights are too far from a user's, among its neighbours, and the edges cut.
 
 A state that is compared here has ``graph``, ``weights``, ``radius``, ``by_feature``, ``by_user``,
-``rule`` (alpha first) and the scratch ``near``, ``gone``, ``near_square`` and ``flags``: see
+``alpha`` and the scratch ``near``, ``gone``, ``distance_work``, ``weights_work`` and ``flags``: see
 :class:`clubcascade.kernels.club.Club`.
 """
 
@@ -50,13 +50,13 @@ def publish(state: Any, node: int) -> None:
 def _too_far(state: Any, node: int, other: int) -> bool:
     """Line 10 for one pair of users."""
     total = linear.square_distance(state.weights[node], state.weights[other])
-    return math.sqrt(total) >= state.rule[0] * (state.radius[node] + state.radius[other])
+    return math.sqrt(total) >= state.alpha * (state.radius[node] + state.radius[other])
 
 
 @kernel
 def _single_precision(state: Any, node: int) -> Any:
     """Return a copy of a user's weights, to be compared with what its neighbours show."""
-    weights = state.near_square[1]
+    weights = state.weights_work
     for f in range(state.weights.shape[1]):
         weights[f] = state.weights[node, f]
     return weights
@@ -74,7 +74,7 @@ def _find_far_neighbours(state: Any, node: int) -> int:
     weights = _single_precision(state, node)
     d = state.weights.shape[1]
     mine = weights[:d]
-    alpha, radius = state.rule[0], state.radius[node]
+    alpha, radius = state.alpha, state.radius[node]
     spare = SLACK * linear.dot(state.weights[node], state.weights[node])
     degree = users.neighbours(state.graph, node, near)
     gone = 0
@@ -122,10 +122,10 @@ def _find_far_users(state: Any, node: int) -> int:
     """
     # names for the arrays: through the structure, each would be looked up anew in the loops
     by_feature, radius = state.by_feature, state.radius
-    total, flags = state.near_square[0], state.flags
+    total, flags = state.distance_work, state.flags
     weights = _single_precision(state, node)
     room = by_feature.shape[1]
-    alpha = state.rule[0]
+    alpha = state.alpha
     mine = radius[node]
     spare = SLACK * linear.dot(state.weights[node], state.weights[node])
     gone = 0

@@ -18,15 +18,9 @@ from clubcascade.kernels.jit import kernel
 
 
 @kernel
-def keeps_samples(fit: Any) -> bool:
-    """Tell whether estimates are made from samples, and not one pass over them."""
-    return fit.rule[1] == 0.0
-
-
-@kernel
 def widen(ridge: Any, g: int, x: Floats, y: float) -> None:
     """Let the matrix of model ``g`` see an item; weights are left alone."""
-    moved = ridge.work[0]
+    moved = ridge.direction_work
     linear.times(ridge.inverse[g], x, moved)
     square = linear.dot(x, moved)
     if square > 0.0:
@@ -43,7 +37,7 @@ def widen(ridge: Any, g: int, x: Floats, y: float) -> None:
 @kernel
 def refresh(ridge: Any, g: int) -> None:
     """Compute the inverse of model ``g`` anew from its Gram matrix; weights are left alone."""
-    ridge.log_det[g] = factors.invert(ridge.gram[g], ridge.reg[0], ridge.matrix, ridge.inverse[g])
+    ridge.log_det[g] = factors.invert(ridge.gram[g], ridge.reg, ridge.matrix_work, ridge.inverse[g])
     ridge.age[g] = 0
 
 
@@ -61,7 +55,7 @@ def learn_estimate(
     fit: Any, g: int, store: Any, link: Any, items: Any, rows: Any, y: Any, n: int, settle: int
 ) -> None:
     """Give estimate ``g`` the ``n`` looked-at items; ``settle`` (1): its weights are needed now."""
-    if not keeps_samples(fit):
+    if not fit.keeps_samples:
         for p in range(n):
             one_pass.pass_once(fit, g, link, items[rows[p]], y[p])
         if fit.age[g] >= newton.RENEW:
@@ -80,12 +74,12 @@ def learn_estimate(
 @kernel
 def move(ridge: Any, g: int, before: Floats, step: Floats) -> None:
     """Add to the drift of model ``g`` how far its weights have come from ``before``."""
-    turned = ridge.work[0]
+    turned = ridge.direction_work
     d = before.shape[0]
     for f in range(d):
         step[f] = ridge.weights[g, f] - before[f]
     linear.times(ridge.gram[g], step, turned)
-    square = linear.dot(step, turned) + ridge.reg[0] * linear.dot(step, step)
+    square = linear.dot(step, turned) + ridge.reg * linear.dot(step, step)
     ridge.drift[g] += math.sqrt(max(square, 0.0))
 
 
@@ -94,7 +88,7 @@ def learn_model(
     ridge: Any, fit: Any, g: int, store: Any, link: Any, items: Any, rows: Any, y: Any, n: int
 ) -> None:
     """Let model ``g`` learn from ``n`` looked-at items and finish the round."""
-    before = fit.vectors[likelihood.BEFORE]
+    before = fit.before_work
     for f in range(before.shape[0]):
         before[f] = ridge.weights[g, f]
     for p in range(n):
@@ -102,7 +96,7 @@ def learn_model(
     if ridge.age[g] >= models.RENEW:
         refresh(ridge, g)
     learn_estimate(fit, g, store, link, items, rows, y, n, 1)
-    move(ridge, g, before, fit.vectors[0])
+    move(ridge, g, before, fit.start_work)
 
 
 @kernel

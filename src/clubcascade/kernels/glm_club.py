@@ -22,16 +22,12 @@ from clubcascade.kernels import (
 )
 from clubcascade.kernels import graph as users
 from clubcascade.kernels import ridge as models
-from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
+from clubcascade.kernels.jit import Struct, implements, kernel, struct
+from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
 from clubcascade.kernels.shelf import rank_shelf
-from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
-class GLMClubType(StructType):
-    """Type of :class:`GLMClub`."""
-
-
-@struct(GLMClubType)
+@struct
 class GLMClub(Struct):
     """The whole state.
 
@@ -39,8 +35,7 @@ class GLMClub(Struct):
     one estimate per user, whose weights are ``weights``. Per user also ``count``, ``radius``,
     ``by_feature`` and ``by_user`` (as in :mod:`clubcascade.kernels.club`; the latter has no rows
     here: neighbours in sparse graphs are compared exactly), and, where no samples are kept,
-    ``gram`` and ``moment``. ``rule`` = [alpha, beta, 0]; ``tally`` = [clusters]; the rest is
-    scratch.
+    ``gram`` and ``moment``. The rest is scratch.
     """
 
     ridge: models.Ridge
@@ -56,24 +51,20 @@ class GLMClub(Struct):
     radius: Floats
     by_feature: Any
     by_user: Any
-    rule: Floats
-    tally: Ints
+    alpha: float
+    beta: float
+    n_clusters: int
     near: Ints
     gone: Ints
-    near_square: Any
+    distance_work: Any
+    weights_work: Any
     flags: Words
-
-
-@kernel
-def make(*fields: Any) -> GLMClub:
-    """Bind arrays into one structure that the kernels take."""
-    return GLMClub(*fields)
 
 
 @kernel
 def _note(state: GLMClub, node: int, x: Floats, y: float) -> None:
     """Keep the user's sums, where there are no samples to compute them from."""
-    if not glm.keeps_samples(state.own):
+    if not state.own.keeps_samples:
         linear.add_outer(state.gram[node], 1.0, x)
         for f in range(x.shape[0]):
             state.moment[node, f] += y * x[f]
@@ -82,8 +73,8 @@ def _note(state: GLMClub, node: int, x: Floats, y: float) -> None:
 @kernel
 def pool(source: Any, which: Any, ridge: Any, fit: Any, g: int, store: Any, link: Any) -> None:
     """Make model ``g`` the one of all samples of the estimates ``which``; its sums may be ready."""
-    if glm.keeps_samples(fit):
-        samples.gather(source.counts, which, store.tally[0], fit.counts, g)
+    if fit.keeps_samples:
+        samples.gather(source.counts, which, store.n_items, fit.counts, g)
         glm.count_anew(ridge, g, fit, store)
         newton.solve(fit, g, store.items, link, 1)
     else:
@@ -100,7 +91,7 @@ def _model_anew(state: GLMClub, g: int, members: Any, start: Any) -> None:
     models.clear(ridge, g)
     for e in range(members.shape[0]):
         ridge.count[g] += state.count[members[e]]
-        if not glm.keeps_samples(state.own):
+        if not state.own.keeps_samples:
             node = members[e]
             models.add(ridge, g, state.gram[node], state.moment[node], 0, 1.0)
     for f in range(start.shape[0]):
@@ -114,7 +105,7 @@ def _split(state: GLMClub, pieces: int) -> None:
     graph = state.graph
     whole = graph.piece[0, 2]
     start = state.ridge.weights[whole].copy()
-    rest = users.component(graph, graph.tally[3])
+    rest = users.component(graph, graph.anchor)
     first = 0
     for p in range(pieces + 1):
         if p < pieces:
@@ -123,7 +114,7 @@ def _split(state: GLMClub, pieces: int) -> None:
             label, members = whole, graph.queue_a[:rest]
         _model_anew(state, label, members, start)
         first += members.shape[0]
-    state.tally[0] += pieces
+    state.n_clusters += pieces
 
 
 @kernel
@@ -163,24 +154,24 @@ def weigh_again(state: Any, nodes: Any) -> None:
     for e in range(nodes.shape[0]):
         node = nodes[e]
         if state.count[node] > 0 and state.graph.degree[node] == 1:
-            if glm.keeps_samples(state.own):
+            if state.own.keeps_samples:
                 newton.solve(state.own, node, state.store.items, state.link, 1)
             far_users.publish(state, node)
 
 
-@answer(rank_catalog, GLMClubType)
+@implements(rank_catalog, GLMClub)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
-    rank_shelf(state.ridge, state.graph.label[node], state.rule[1], shelf, rows, scores)
+    rank_shelf(state.ridge, state.graph.label[node], state.beta, shelf, rows, scores)
 
 
-@answer(rank_items, GLMClubType)
+@implements(rank_items, GLMClub)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     g = state.graph.label[node]
     weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
-    ranking.rank_loose(weights, inverse, state.rule[1], features, offered, rows, scores)
+    ranking.rank_loose(weights, inverse, state.beta, features, offered, rows, scores)
 
 
-@answer(learn, GLMClubType)
+@implements(learn, GLMClub)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
     own, store, link = state.own, state.store, state.link
     linked = state.graph.degree[node] > 0
@@ -198,6 +189,6 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         _delete_edges(state, node)
 
 
-@answer(count_clusters, GLMClubType)
+@implements(count_clusters, GLMClub)
 def _count_clusters(state: Any) -> Any:
-    return state.tally[0]
+    return state.n_clusters

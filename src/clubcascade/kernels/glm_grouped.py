@@ -4,53 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from clubcascade.core import Floats, Ints
+from clubcascade.core import Ints
 from clubcascade.kernels import glm, likelihood, links, ranking, samples
 from clubcascade.kernels import ridge as models
-from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
+from clubcascade.kernels.jit import Struct, implements, struct
+from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
 from clubcascade.kernels.shelf import rank_shelf
-from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
-class GLMGroupedType(StructType):
-    """Type of :class:`GLMGrouped`."""
-
-
-@struct(GLMGroupedType)
+@struct
 class GLMGrouped(Struct):
-    """Models (``ridge`` and ``fit`` share their weights) and the model of each user.
-
-    ``rule`` = [beta]; ``tally`` = [number of clusters].
-    """
+    """Models (``ridge`` and ``fit`` share their weights) and the model of each user."""
 
     ridge: models.Ridge
     fit: likelihood.Likelihood
     store: samples.Store
     link: links.Link
     group: Ints
-    rule: Floats
-    tally: Ints
+    beta: float
+    n_clusters: int
 
 
-@kernel
-def make(*fields: Any) -> GLMGrouped:
-    """Bind arrays into one structure that the kernels take."""
-    return GLMGrouped(*fields)
-
-
-@answer(rank_catalog, GLMGroupedType)
+@implements(rank_catalog, GLMGrouped)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
-    rank_shelf(state.ridge, state.group[node], state.rule[0], shelf, rows, scores)
+    rank_shelf(state.ridge, state.group[node], state.beta, shelf, rows, scores)
 
 
-@answer(rank_items, GLMGroupedType)
+@implements(rank_items, GLMGrouped)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     g = state.group[node]
     weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
-    ranking.rank_loose(weights, inverse, state.rule[0], features, offered, rows, scores)
+    ranking.rank_loose(weights, inverse, state.beta, features, offered, rows, scores)
 
 
-@answer(learn, GLMGroupedType)
+@implements(learn, GLMGrouped)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
     g = state.group[node]
     glm.learn_model(
@@ -58,6 +45,6 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     )
 
 
-@answer(count_clusters, GLMGroupedType)
+@implements(count_clusters, GLMGrouped)
 def _count_clusters(state: Any) -> Any:
-    return state.tally[0]
+    return state.n_clusters

@@ -12,27 +12,23 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Ints, Words
-from clubcascade.kernels.jit import Struct, StructType, kernel, struct
+from clubcascade.kernels.jit import Struct, kernel, struct
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-class GraphType(StructType):
-    """Type of :class:`Graph`."""
-
-
-@struct(GraphType)
+@struct
 class Graph(Struct):
     """Edges and components.
 
     ``bits`` (n x words, no columns when sparse); ``begin``, ``degree``, ``room`` and ``others``
     (lists of neighbours; ``degree`` counts for both kinds); ``label`` (component of each user);
-    ``size`` (users per label); ``spare`` (labels given back); ``tally`` = [labels ever used,
-    labels in spare, search number, a user that stayed in the component of the last cut, entries
-    of ``others`` in use]; the rest is scratch: ``mark``, ``queue_a``, ``queue_b``,
-    ``moved`` (users split off by the last cut, piece after piece), ``piece`` (rows: label, end in
-    ``moved``, label of the component that it left).
+    ``size`` (users per label); ``spare`` (labels given back, ``n_spare`` of the ``n_labels`` ever
+    used); ``n_entries`` of ``others`` are in use. The rest is scratch: ``mark`` (number of the last
+    ``search`` that reached a user), ``queue_a``, ``queue_b``, ``moved`` (users split off by the
+    last cut, piece after piece), ``piece`` (rows: label, end in ``moved``, label of the component
+    that it left), ``anchor`` (a user that stayed in the component of the last cut).
     """
 
     bits: Words
@@ -43,18 +39,16 @@ class Graph(Struct):
     label: Ints
     size: Ints
     spare: Ints
-    tally: Ints
     mark: Ints
     queue_a: Ints
     queue_b: Ints
     moved: Ints
     piece: Ints
-
-
-@kernel
-def make(*fields: Any) -> Graph:
-    """Bind arrays into one structure that the kernels take."""
-    return Graph(*fields)
+    n_labels: int
+    n_spare: int
+    n_entries: int
+    search: int
+    anchor: int
 
 
 @kernel
@@ -185,9 +179,9 @@ def _race(graph: Graph, a: int, b: int) -> int:
 
     Positive: the side of ``a`` is in ``queue_a``; negative: the side of ``b`` is in ``queue_b``.
     """
-    graph.tally[2] += 2
-    mark_a = graph.tally[2]
-    mark_b = graph.tally[2] + 1
+    graph.search += 2
+    mark_a = graph.search
+    mark_b = graph.search + 1
     graph.queue_a[0] = a
     graph.queue_b[0] = b
     graph.mark[a] = mark_a
@@ -211,18 +205,18 @@ def _race(graph: Graph, a: int, b: int) -> int:
 @kernel
 def new_label(graph: Graph) -> int:
     """Give a label that no user has."""
-    if graph.tally[1] > 0:
-        graph.tally[1] -= 1
-        return graph.spare[graph.tally[1]]
-    graph.tally[0] += 1
-    return graph.tally[0] - 1
+    if graph.n_spare > 0:
+        graph.n_spare -= 1
+        return graph.spare[graph.n_spare]
+    graph.n_labels += 1
+    return graph.n_labels - 1
 
 
 @kernel
 def free_label(graph: Graph, label: int) -> None:
     """Take back a label that no user has any more."""
-    graph.spare[graph.tally[1]] = label
-    graph.tally[1] += 1
+    graph.spare[graph.n_spare] = label
+    graph.n_spare += 1
 
 
 @kernel
@@ -262,15 +256,15 @@ def cut(graph: Graph, i: int, removed: Any, n_removed: int) -> int:
         pieces += 1
         if side > 0:
             anchor = other
-    graph.tally[3] = anchor
+    graph.anchor = anchor
     return pieces
 
 
 @kernel
 def component(graph: Graph, i: int) -> int:
     """Write the users connected with ``i`` to ``queue_a``; return how many."""
-    graph.tally[2] += 2
-    mine = graph.tally[2]
+    graph.search += 2
+    mine = graph.search
     graph.queue_a[0] = i
     graph.mark[i] = mine
     head, end = 0, 1

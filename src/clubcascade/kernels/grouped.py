@@ -8,73 +8,59 @@ from typing import Any
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import ranking
 from clubcascade.kernels import ridge as models
-from clubcascade.kernels.jit import Struct, StructType, answer, kernel, struct
+from clubcascade.kernels.jit import Struct, implements, kernel, struct
+from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
 from clubcascade.kernels.shelf import rank_shelf
-from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
 
 
-class GroupedType(StructType):
-    """Type of :class:`Grouped`."""
-
-
-@struct(GroupedType)
+@struct
 class Grouped(Struct):
-    """Models, the model of each user, and the rule of the bonus.
+    """Models, the model of each user, the position discounts (empty: none), and the radius.
 
-    ``rule`` = [beta, noise, delta, then the position discounts, if any]: with a noise above 0 the
-    bonus grows with the model's log-determinant, otherwise it is the constant beta. ``tally`` =
-    [number of clusters].
+    With ``noise`` above 0 the confidence radius grows with the model's log-determinant and holds
+    with probability ``1 - delta``; otherwise it is the constant ``beta``.
     """
 
     ridge: models.Ridge
     group: Ints
-    rule: Floats
-    tally: Ints
+    discounts: Floats
+    beta: float
+    noise: float
+    delta: float
+    n_clusters: int
 
 
 @kernel
-def make(*fields: Any) -> Grouped:
-    """Bind arrays into one structure that the kernels take."""
-    return Grouped(*fields)
-
-
-@kernel
-def bonus(ridge: Any, g: int, rule: Floats) -> float:
+def confidence_radius(ridge: Any, g: int, beta: float, noise: float, delta: float) -> float:
     """Radius of the confidence set of model ``g``."""
-    if rule[1] <= 0.0:
-        return rule[0]
+    if noise <= 0.0:
+        return beta
     d = ridge.moment.shape[1]
-    reg = ridge.reg[0]
-    spread = ridge.log_det[g] - d * math.log(reg) - 2.0 * math.log(rule[2])
-    return rule[1] * math.sqrt(max(spread, 0.0)) + math.sqrt(reg)
+    spread = ridge.log_det[g] - d * math.log(ridge.reg) - 2.0 * math.log(delta)
+    return noise * math.sqrt(max(spread, 0.0)) + math.sqrt(ridge.reg)
 
 
-@answer(rank_catalog, GroupedType)
+@implements(rank_catalog, Grouped)
 def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
     g = state.group[node]
-    rank_shelf(state.ridge, g, bonus(state.ridge, g, state.rule), shelf, rows, scores)
+    radius = confidence_radius(state.ridge, g, state.beta, state.noise, state.delta)
+    rank_shelf(state.ridge, g, radius, shelf, rows, scores)
 
 
-@answer(rank_items, GroupedType)
+@implements(rank_items, Grouped)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     g = state.group[node]
-    ranking.rank_loose(
-        state.ridge.weights[g],
-        state.ridge.inverse[g],
-        bonus(state.ridge, g, state.rule),
-        features,
-        offered,
-        rows,
-        scores,
-    )
+    radius = confidence_radius(state.ridge, g, state.beta, state.noise, state.delta)
+    weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
+    ranking.rank_loose(weights, inverse, radius, features, offered, rows, scores)
 
 
-@answer(learn, GroupedType)
+@implements(learn, Grouped)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
     g = state.group[node]
-    if state.rule.shape[0] > 3:
+    if state.discounts.shape[0] > 0:
         for p in range(examined):
-            discount = models.discount_at(state.rule[3:], p)
+            discount = models.discount_at(state.discounts, p)
             x = models.discounted(state.ridge, discount, features[rows[p]])
             models.observe(state.ridge, g, x, discount * rewards[p])
     else:
@@ -83,6 +69,6 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     models.settle(state.ridge, g)
 
 
-@answer(count_clusters, GroupedType)
+@implements(count_clusters, Grouped)
 def _count_clusters(state: Any) -> Any:
-    return state.tally[0]
+    return state.n_clusters

@@ -11,9 +11,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numba
 from numba import njit, types
@@ -69,8 +70,6 @@ def _forget_literals(compiled: Any) -> None:
 class StructType(types.StructRef):
     """Type of a :class:`Struct`, for the compiler."""
 
-    proxy: ClassVar[type[Struct]]
-
     def preprocess_fields(self, fields: Any) -> Any:
         """Forget literal values in the field types."""
         return tuple((name, types.unliteral(kind)) for name, kind in fields)
@@ -84,46 +83,92 @@ class _Plain:
 
 
 class Struct(_Plain if INTERPRETED else structref.StructRefProxy):  # type: ignore[misc]
-    """A compiled structure of arrays: one pointer at a call, whatever the number of fields.
+    """A compiled structure: one pointer at a call, whatever the number of fields.
 
-    A subclass names its fields by annotations, in the order of the constructor.
+    A subclass names its fields by annotations and is decorated with :func:`struct`. Fields of type
+    ``float``, ``int`` and ``bool`` are scalars, which Python reads and writes as attributes; arrays
+    are shared with whoever passed them to :meth:`make`.
     """
 
+    compiled_type: ClassVar[type[StructType]]
+    _fields: ClassVar[tuple[str, ...]]
+    _scalars: ClassVar[tuple[str, ...]]
+    _make: ClassVar[Callable[..., Any]]
+    _read: ClassVar[Callable[..., Any]]
+    _write: ClassVar[Callable[..., Any]]
 
-Proxy = TypeVar("Proxy", bound=type[Struct])
+    @classmethod
+    def make(cls, **fields: Any) -> Self:
+        """Bind fields, all by name, into one structure that the kernels take."""
+        return cast(Self, cls._make(*(fields[name] for name in cls._fields)))
+
+    def scalars(self) -> dict[str, Any]:
+        """Return the values of the scalar fields."""
+        return dict(zip(self._scalars, type(self)._read(self), strict=True))
+
+    def assign(self, **values: Any) -> None:
+        """Change scalar fields."""
+        merged = self.scalars()
+        type(self)._write(self, *(type(old)(values.get(name, old)) for name, old in merged.items()))
 
 
-def struct(kind: type[StructType]) -> Callable[[Proxy], Proxy]:
-    """Make a class of annotated fields the structure of that compiled type."""
+Structure = TypeVar("Structure", bound=type[Struct])
+
+
+def struct(cls: Structure) -> Structure:
+    """Make a class of annotated fields a compiled structure: its type, constructor and scalars."""
+    module, name = sys.modules[cls.__module__], cls.__name__
+    kind = type(f"{name}Type", (StructType,), {"__module__": cls.__module__})
+    setattr(module, kind.__name__, kind)  # the cache on disk finds the type by this name
     structref.register(kind)
+    fields = tuple(cls.__annotations__)
+    cls.compiled_type, cls._fields = kind, fields
+    cls._scalars = tuple(f for f in fields if cls.__annotations__[f] in ("float", "int", "bool"))
+    if not INTERPRETED:
+        structref.define_proxy(cls, kind, list(fields))
 
-    def register(proxy: Proxy) -> Proxy:
-        kind.proxy = proxy
-        if not INTERPRETED:
-            structref.define_proxy(proxy, kind, list(proxy.__annotations__))
-        return proxy
+    def generate(what: str, arguments: Iterable[str], body: Iterable[str]) -> Any:
+        lines = [f"def _{what}_{name}({', '.join(arguments)}):", *(f"    {line}" for line in body)]
+        space = {**module.__dict__, name: cls}
+        exec(compile("\n".join(lines), str(module.__file__), "exec"), space)
+        return kernel(space[f"_{what}_{name}"])
 
-    return register
+    cls._make = generate("make", fields, [f"return {name}({', '.join(fields)})"])
+    if cls._scalars:
+        read = ", ".join(f"state.{field}" for field in cls._scalars)
+        cls._read = generate("read", ["state"], [f"return ({read},)"])
+        writes = [f"state.{field} = {field}" for field in cls._scalars]
+        cls._write = generate("write", ["state", *cls._scalars], writes)
+    if not INTERPRETED:
+        for field in cls._scalars:
+            setattr(cls, field, _scalar(field))
+    return cls
 
 
-def stub(function: Function) -> Function:
-    """Make a function that each kind of state answers with its own body: see :func:`answer`."""
+def _scalar(field: str) -> property:
+    return property(
+        lambda self: self.scalars()[field], lambda self, value: self.assign(**{field: value})
+    )
+
+
+def entry_point(function: Function) -> Function:
+    """Make a function that each kind of state answers with its own body: see :func:`implements`."""
     return cast(Function, functools.singledispatch(function)) if INTERPRETED else function
 
 
-def answer(stub: Callable[..., Any], kind: type[StructType]) -> Callable[[Function], Function]:
-    """Give ``stub`` its body for states of one kind (its first argument)."""
+def implements(entry: Callable[..., Any], state: type[Struct]) -> Callable[[Function], Function]:
+    """Give an entry point of the protocol its body for one kind of state (its first argument)."""
 
     def register(body: Function) -> Function:
         if INTERPRETED:
-            stub.register(kind.proxy, body)  # type: ignore[attr-defined]
+            entry.register(state, body)  # type: ignore[attr-defined]
             return body
 
         def choose(*arguments: Any) -> Function | None:
-            return body if isinstance(arguments[0], kind) else None
+            return body if isinstance(arguments[0], state.compiled_type) else None
 
         choose.__signature__ = inspect.signature(body)  # type: ignore[attr-defined]
-        overload(stub)(choose)
+        overload(entry)(choose)
         return body
 
     return register

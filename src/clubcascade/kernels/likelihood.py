@@ -1,4 +1,4 @@
-"""Many maximum likelihood estimates side by side, of the samples in counts per item.
+"""Many estimates side by side, solutions of Equation (8) of the paper, from counts per item.
 
 The estimate ``theta`` of one set of users solves Equation (8) of the paper with a penalty:
 
@@ -14,29 +14,31 @@ from typing import Any
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import linear, links, samples
-from clubcascade.kernels.jit import Struct, StructType, kernel, struct
+from clubcascade.kernels.jit import Struct, kernel, struct
 
 BLOCK = 64
 """Items whose means are computed side by side."""
-START, GRADIENT, STEP, TRIAL, OTHER, BEFORE = 0, 1, 2, 3, 4, 5
-"""Places of the scratch vectors."""
-VECTORS, MATRICES = 6, 3
-"""Numbers of scratch vectors and matrices; ``BEFORE`` is left alone by all estimates."""
+WORK_VECTORS = (
+    "start_work",
+    "gradient_work",
+    "step_work",
+    "trial_work",
+    "other_work",
+    "before_work",
+)
+WORK_MATRICES = ("hessian_work", "factor_work", "inverse_work")
+WORK_BLOCKS = ("product_block", "mean_block", "slope_block")
+"""Names of the scratch arrays; ``before_work`` is left alone by all estimates."""
 
 
-class LikelihoodType(StructType):
-    """Type of :class:`Likelihood`."""
-
-
-@struct(LikelihoodType)
+@struct
 class Likelihood(Struct):
     """Estimates 0, 1, ... and what they are made from.
 
     Per estimate: ``weights``; ``curve`` (no rows: nothing is kept, each solve computes its own);
     ``age``, samples since ``curve`` was computed; its list in ``counts``. For estimates that see
     every sample once and keep none, ``second`` and ``target`` instead of the list: their loss is
-    ``theta' second theta / 2 - target . theta``. ``rule`` = [penalty, 1 to keep no samples]; the
-    rest is scratch.
+    ``theta' second theta / 2 - target . theta``. The rest is scratch.
     """
 
     weights: Floats
@@ -45,16 +47,20 @@ class Likelihood(Struct):
     second: Floats
     target: Floats
     counts: samples.Counts
-    rule: Floats
-    vectors: Floats
-    matrices: Floats
-    block: Floats
-
-
-@kernel
-def make(*fields: Any) -> Likelihood:
-    """Bind arrays into one structure that the kernels take."""
-    return Likelihood(*fields)
+    penalty: float
+    keeps_samples: bool
+    start_work: Floats
+    gradient_work: Floats
+    step_work: Floats
+    trial_work: Floats
+    other_work: Floats
+    before_work: Floats
+    hessian_work: Floats
+    factor_work: Floats
+    inverse_work: Floats
+    product_block: Floats
+    mean_block: Floats
+    slope_block: Floats
 
 
 @kernel
@@ -67,7 +73,7 @@ def clear(fit: Likelihood, g: int) -> None:
         for f in range(d):
             for h in range(d):
                 fit.curve[g, f, h] = 0.0
-            fit.curve[g, f, f] = 1.0 / fit.rule[0]
+            fit.curve[g, f, f] = 1.0 / fit.penalty
     if fit.second.shape[0] > 0:
         for f in range(d):
             for h in range(d):
@@ -96,10 +102,10 @@ def add_rows(items: Floats, ids: Ints, factor: Floats, out: Floats) -> None:
 @kernel
 def _evaluate(fit: Likelihood, items: Floats, link: Any, theta: Floats, start: int, n: int) -> None:
     """Means and slopes at ``theta`` of ``n`` counted items from ``start`` on, into the block."""
-    ids, z = fit.counts.ids, fit.block[0]
+    ids, z = fit.counts.ids, fit.product_block
     for j in range(n):
         z[j] = linear.inner(items[ids[start + j]], theta)
-    links.evaluate(link, z, n, fit.block[1], fit.block[2])
+    links.evaluate(link, z, n, fit.mean_block, fit.slope_block)
 
 
 @kernel
@@ -107,9 +113,9 @@ def gradient(fit: Likelihood, g: int, items: Floats, link: Any, theta: Floats, o
     """Left side of the equation of estimate ``g`` at ``theta``."""
     d = theta.shape[0]
     for f in range(d):
-        out[f] = fit.rule[0] * theta[f]
+        out[f] = fit.penalty * theta[f]
     ids, looks, clicks = fit.counts.ids, fit.counts.looks, fit.counts.clicks
-    mean = fit.block[1]
+    mean = fit.mean_block
     end = fit.counts.begin[g] + fit.counts.size[g]
     for start in range(fit.counts.begin[g], end, BLOCK):
         n = min(BLOCK, end - start)
@@ -128,7 +134,7 @@ def curvature(fit: Likelihood, g: int, items: Floats, link: Any, out: Floats) ->
         for h in range(d):
             out[f, h] = 0.0
     ids, looks = fit.counts.ids, fit.counts.looks
-    slope = fit.block[2]
+    slope = fit.slope_block
     end = fit.counts.begin[g] + fit.counts.size[g]
     for start in range(fit.counts.begin[g], end, BLOCK):
         n = min(BLOCK, end - start)
@@ -142,7 +148,7 @@ def follow(fit: Likelihood, g: int, link: Any, x: Floats) -> None:
     """Let the kept inverse of estimate ``g`` follow one more look at ``x``."""
     if fit.curve.shape[0] == 0:
         return
-    moved = fit.vectors[STEP]
+    moved = fit.step_work
     linear.times(fit.curve[g], x, moved)
     _, slope = links.at(link, linear.inner(fit.weights[g], x))
     linear.add_outer(fit.curve[g], -slope / (1.0 + slope * linear.inner(x, moved)), moved)

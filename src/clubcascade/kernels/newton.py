@@ -1,4 +1,4 @@
-"""Maximum likelihood estimates found by Newton's method, from the last estimate.
+"""Estimates that solve Equation (8) of the paper, found by Newton's method, from the last estimate.
 
 The inverse of the second derivative (``curve``) is kept between rounds and follows each sample by
 a rank-one step and each Newton step by the secant rule of Broyden, Fletcher, Goldfarb and Shanno;
@@ -14,7 +14,7 @@ from typing import Any
 from clubcascade.core import Floats
 from clubcascade.kernels import factors, likelihood, linear
 from clubcascade.kernels.jit import kernel
-from clubcascade.kernels.likelihood import GRADIENT, OTHER, START, STEP, TRIAL, Likelihood
+from clubcascade.kernels.likelihood import Likelihood
 
 TOLERANCE = 1e-9
 """How far, about, an estimate may be from the solution (Euclidean)."""
@@ -55,8 +55,8 @@ def _secant(curve: Floats, step: Floats, change: Floats, work: Floats) -> None:
 def _refine(fit: Likelihood, g: int, items: Floats, link: Any) -> bool:
     """Step with the kept inverse; False, and nothing moved, if that does not go quickly."""
     theta, curve = fit.weights[g], fit.curve[g]
-    start, slope, step = fit.vectors[START], fit.vectors[GRADIENT], fit.vectors[STEP]
-    other, change = fit.vectors[OTHER], fit.vectors[TRIAL]
+    start, slope, step = fit.start_work, fit.gradient_work, fit.step_work
+    other, change = fit.other_work, fit.trial_work
     d = theta.shape[0]
     for f in range(d):
         start[f] = theta[f]
@@ -101,8 +101,8 @@ def _flatten(second: Floats, penalty: float, out: Floats) -> None:
 def _search(fit: Likelihood, g: int, items: Floats, link: Any, curve: Floats) -> None:
     """Newton's method with the second derivative at every step, halved until the gradient falls."""
     theta = fit.weights[g]
-    slope, step = fit.vectors[GRADIENT], fit.vectors[STEP]
-    trial, other = fit.vectors[TRIAL], fit.vectors[OTHER]
+    slope, step = fit.gradient_work, fit.step_work
+    trial, other = fit.trial_work, fit.other_work
     d = theta.shape[0]
     fit.age[g] = 0
     for f in range(d):
@@ -123,12 +123,12 @@ def _search(fit: Likelihood, g: int, items: Floats, link: Any, curve: Floats) ->
             slope[f] = other[f]
         if scale == 1.0 and length <= NEAR:
             return
-        likelihood.curvature(fit, g, items, link, fit.matrices[0])
-        factors.invert(fit.matrices[0], fit.rule[0], fit.matrices[1], curve)
+        likelihood.curvature(fit, g, items, link, fit.hessian_work)
+        factors.invert(fit.hessian_work, fit.penalty, fit.factor_work, curve)
         linear.times(curve, slope, step)
         length = _length(step)
         if not math.isfinite(length):  # beyond the precision of an inverse: the steepest way down
-            _flatten(fit.matrices[0], fit.rule[0], curve)
+            _flatten(fit.hessian_work, fit.penalty, curve)
             linear.times(curve, slope, step)
             length = _length(step)
         if length <= 1e-14 * (1.0 + _length(theta)):
@@ -142,4 +142,4 @@ def solve(fit: Likelihood, g: int, items: Floats, link: Any, anew: int) -> None:
     kept = fit.curve.shape[0] > 0
     if kept and anew == 0 and fit.age[g] < RENEW and _refine(fit, g, items, link):
         return
-    _search(fit, g, items, link, fit.curve[g] if kept else fit.matrices[2])
+    _search(fit, g, items, link, fit.curve[g] if kept else fit.inverse_work)

@@ -61,10 +61,10 @@ def pass_once(fit: Likelihood, g: int, link: Any, x: Floats, y: float) -> None:
     """
     d = x.shape[0]
     kept = fit.curve.shape[0] > 0
-    curve = fit.curve[g] if kept else fit.matrices[2]
+    curve = fit.curve[g] if kept else fit.inverse_work
     if not kept:
-        factors.invert(fit.second[g], fit.rule[0], fit.matrices[1], curve)
-    moved, theta = fit.vectors[0], fit.weights[g]
+        factors.invert(fit.second[g], fit.penalty, fit.factor_work, curve)
+    moved, theta = fit.start_work, fit.weights[g]
     linear.times(curve, x, moved)
     width = linear.inner(x, moved)
     if not width > 0.0:
@@ -87,8 +87,8 @@ def pass_once(fit: Likelihood, g: int, link: Any, x: Floats, y: float) -> None:
 def weigh(fit: Likelihood, g: int) -> None:
     """Compute an estimate that keeps no samples from its sums."""
     kept = fit.curve.shape[0] > 0
-    curve = fit.curve[g] if kept else fit.matrices[2]
-    factors.invert(fit.second[g], fit.rule[0], fit.matrices[1], curve)
+    curve = fit.curve[g] if kept else fit.inverse_work
+    factors.invert(fit.second[g], fit.penalty, fit.factor_work, curve)
     linear.times(curve, fit.target[g], fit.weights[g])
     fit.age[g] = 0
 

@@ -8,45 +8,35 @@ import numpy as np
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import world as worlds
-from clubcascade.kernels.jit import Struct, StructType, kernel, struct
-from clubcascade.kernels.stubs import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.jit import Struct, kernel, struct
+from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
 
 
-class LogType(StructType):
-    """Type of :class:`Log`."""
-
-
-@struct(LogType)
+@struct
 class Log(Struct):
     """Where a run is written down: one entry every so many rounds, and one of the last round.
 
-    ``rhythm`` = [rounds between entries, rounds of the run]; ``sums`` = [reward, regret] so far;
-    ``reward``, ``regret`` and ``clusters`` are the entries.
+    ``reward``, ``regret`` and ``clusters`` are the entries; the totals are those so far.
     """
 
-    rhythm: Ints
-    sums: Floats
     reward: Floats
     regret: Floats
     clusters: Ints
-
-
-@kernel
-def make_log(*fields: Any) -> Log:
-    """Bind arrays into one structure that the kernels take."""
-    return Log(*fields)
+    every: int
+    rounds: int
+    total_reward: float
+    total_regret: float
 
 
 @kernel
 def note(log: Log, t: int, reward: float, regret: float, clusters: int) -> None:
     """Write down round ``t``."""
-    log.sums[0] += reward
-    log.sums[1] += regret
-    every = log.rhythm[0]
-    if (t + 1) % every == 0 or t + 1 == log.rhythm[1]:
-        entry = t // every
-        log.reward[entry] = log.sums[0]
-        log.regret[entry] = log.sums[1]
+    log.total_reward += reward
+    log.total_regret += regret
+    if (t + 1) % log.every == 0 or t + 1 == log.rounds:
+        entry = t // log.every
+        log.reward[entry] = log.total_reward
+        log.regret[entry] = log.total_regret
         log.clusters[entry] = clusters
 
 
@@ -85,7 +75,7 @@ def play_table(
 @kernel
 def play_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int, log: Log) -> int:
     """Play rounds ``first`` to ``last``, each with its own items; stop early as ``play_table``."""
-    n = world.size[0]
+    n = world.n_offered
     offered = np.empty(n, np.int64)
     attractions = np.empty(n)
     picked = np.empty(k, np.int64)

@@ -15,35 +15,32 @@ import numpy as np
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import picking
-from clubcascade.kernels.jit import Struct, StructType, kernel, struct
+from clubcascade.kernels.jit import Struct, kernel, struct
 from clubcascade.kernels.ranking import LANES
 
 BLOCK = 256
 """Items scored side by side: fewer loops to start, and a block still fits a core's first cache."""
 
 
-class RackType(StructType):
-    """Type of :class:`Rack`."""
-
-
-@struct(RackType)
+@struct
 class Rack(Struct):
     """Items in single precision: ``blocks`` (blocks x features x items of a block).
 
-    ``size`` = [number of items]. Scratch: ``found``, the scores block by block, and the same as
+    Scratch: ``found``, the scores block by block, and the same as
     ``parts`` and ``grouped`` (see ``picking``); ``swings``, the second sums of a block;
-    ``weights``, both weights in single precision; ``tops`` and ``kept``.
+    ``mean`` and ``deviation``, both weights in single precision; ``tops`` and ``kept``.
     """
 
     blocks: Any
-    size: Ints
     found: Any
     parts: Any
     grouped: Any
     swings: Any
-    weights: Any
+    mean: Any
+    deviation: Any
     tops: Any
     kept: Ints
+    n_items: int
 
 
 @kernel
@@ -62,14 +59,15 @@ def empty(n: int, d: int) -> Rack:
     found = _zeros(room)
     return Rack(
         _zeros(room * d).reshape(count, d, BLOCK),
-        np.array([n]),
         found.reshape(count, BLOCK),
         found.reshape(room // picking.PART, picking.PART),
         found.reshape(room // picking.GROUPS, picking.GROUPS),
         _zeros(BLOCK),
-        np.zeros((2, d), np.float32),
+        np.zeros(d, np.float32),
+        np.zeros(d, np.float32),
         _zeros(picking.GROUPS),
         np.zeros(picking.ROOM, np.int64),
+        n,
     )
 
 
@@ -125,8 +123,8 @@ def lay_out(features: Floats, offered: Ints) -> Rack:
 @kernel
 def rank(mean: Floats, shift: Floats, rack: Rack, rows: Ints, scores: Floats) -> None:
     """Fill ``rows`` and ``scores`` with the best items, best first."""
-    blocks, found, swings, n = rack.blocks, rack.found, rack.swings, rack.size[0]
-    short, swing = rack.weights[0], rack.weights[1]
+    blocks, found, swings, n = rack.blocks, rack.found, rack.swings, rack.n_items
+    short, swing = rack.mean, rack.deviation
     _shorten(mean, shift, short, swing)
     for b in range(blocks.shape[0]):
         _score_block(short, swing, blocks, b, min(BLOCK, n - b * BLOCK), found[b], swings)

@@ -14,22 +14,19 @@ import numpy as np
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import factors, linear
-from clubcascade.kernels.jit import Struct, StructType, kernel, struct
+from clubcascade.kernels.jit import Struct, kernel, struct
 
 RENEW = 2048
 """Rank-one steps after which an inverse is computed anew from its Gram matrix."""
 
 
-class RidgeType(StructType):
-    """Type of :class:`Ridge`."""
-
-
-@struct(RidgeType)
+@struct
 class Ridge(Struct):
-    """Arrays of many ridge models. ``reg`` = [ridge constant, 1 to keep ``log_det`` up to date].
+    """Arrays of many ridge models with the ridge constant ``reg``.
 
     ``drift`` is the length of the path of ``weights``, each step measured in the norm of its own
-    M; ``version`` counts the times that a model was replaced as a whole (split, merge).
+    M; ``version`` counts the times that a model was replaced as a whole (split, merge). ``log_det``
+    is kept up to date only if ``keeps_log_det``.
     """
 
     gram: Floats
@@ -41,15 +38,11 @@ class Ridge(Struct):
     age: Ints
     drift: Floats
     version: Ints
-    reg: Floats
-    work: Floats
-    matrix: Floats
-
-
-@kernel
-def make(*fields: Any) -> Ridge:
-    """Bind arrays into one structure that the kernels take."""
-    return Ridge(*fields)
+    reg: float
+    keeps_log_det: bool
+    direction_work: Floats
+    scaled_work: Floats
+    matrix_work: Floats
 
 
 @kernel
@@ -69,11 +62,11 @@ def clear(ridge: Ridge, g: int) -> None:
         for h in range(d):
             ridge.gram[g, f, h] = 0.0
             ridge.inverse[g, f, h] = 0.0
-        ridge.inverse[g, f, f] = 1.0 / ridge.reg[0]
+        ridge.inverse[g, f, f] = 1.0 / ridge.reg
         ridge.moment[g, f] = 0.0
         ridge.weights[g, f] = 0.0
     ridge.count[g] = 0
-    ridge.log_det[g] = d * math.log(ridge.reg[0])
+    ridge.log_det[g] = d * math.log(ridge.reg)
     ridge.age[g] = 0
     ridge.version[g] += 1
 
@@ -81,7 +74,7 @@ def clear(ridge: Ridge, g: int) -> None:
 @kernel
 def renew(ridge: Ridge, g: int) -> None:
     """Compute inverse, log-determinant and weights of model ``g`` from its Gram matrix."""
-    ridge.log_det[g] = factors.invert(ridge.gram[g], ridge.reg[0], ridge.matrix, ridge.inverse[g])
+    ridge.log_det[g] = factors.invert(ridge.gram[g], ridge.reg, ridge.matrix_work, ridge.inverse[g])
     ridge.age[g] = 0
     linear.times(ridge.inverse[g], ridge.moment[g], ridge.weights[g])
 
@@ -92,7 +85,7 @@ def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
     d = x.shape[0]
     inverse = ridge.inverse[g]
     weights = ridge.weights[g]
-    moved = ridge.work[0]
+    moved = ridge.direction_work
     linear.times(inverse, x, moved)
     square = linear.dot(x, moved)
     if square > 0.0:
@@ -103,7 +96,7 @@ def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
         for f in range(d):
             weights[f] += step * moved[f]
         ridge.drift[g] += abs(error) * math.sqrt(square * shrink)
-        if ridge.reg[1] > 0.0:
+        if ridge.keeps_log_det:
             ridge.log_det[g] += math.log1p(square)
         linear.add_outer(ridge.gram[g], 1.0, x)
         if y != 0.0:
@@ -123,7 +116,7 @@ def discount_at(discounts: Floats, position: int) -> float:
 @kernel
 def discounted(ridge: Ridge, discount: float, x: Floats) -> Any:
     """Return ``discount`` times an item, in scratch that lasts until the next call."""
-    scaled = ridge.work[1]
+    scaled = ridge.scaled_work
     for f in range(x.shape[0]):
         scaled[f] = discount * x[f]
     return scaled

@@ -13,40 +13,30 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels.jit import Struct, StructType, kernel, struct
+from clubcascade.kernels.jit import Struct, kernel, struct
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
 
-class StoreType(StructType):
-    """Type of :class:`Store`."""
-
-
-@struct(StoreType)
+@struct
 class Store(Struct):
     """Every distinct item that was ever looked at, numbered as they came.
 
     ``items`` (room x d); ``slots``, a hash table of item numbers, -1 where empty, its length a
-    power of 2; ``key`` (d), scratch; ``tally`` = [items].
+    power of 2; ``key`` (d), scratch.
     """
 
     items: Floats
     slots: Ints
     key: Floats
-    tally: Ints
-
-
-@kernel
-def make(*fields: Any) -> Store:
-    """Bind arrays into one structure that the kernels take."""
-    return Store(*fields)
+    n_items: int
 
 
 @kernel
 def items_of(store: Store) -> Floats:
     """Return the items, as a copy."""
-    return store.items[: store.tally[0]].copy()
+    return store.items[: store.n_items].copy()
 
 
 @kernel
@@ -94,7 +84,7 @@ def number(store: Store, x: Floats) -> int:
     place = _place(store)
     if store.slots[place] >= 0:
         return store.slots[place]
-    n = store.tally[0]
+    n = store.n_items
     if n == store.items.shape[0]:
         _grow(store)
         for f in range(x.shape[0]):
@@ -102,7 +92,7 @@ def number(store: Store, x: Floats) -> int:
         place = _place(store)
     store.items[n] = store.key
     store.slots[place] = n
-    store.tally[0] = n + 1
+    store.n_items = n + 1
     return n
 
 
@@ -113,16 +103,12 @@ def fill(store: Store, items: Floats) -> None:
         number(store, items[i])
 
 
-class CountsType(StructType):
-    """Type of :class:`Counts`."""
-
-
-@struct(CountsType)
+@struct
 class Counts(Struct):
     """Many lists of (item, looks, clicks) side by side, each in the order of its item numbers.
 
     List ``g`` is ``size[g]`` entries of ``ids``, ``looks`` and ``clicks`` from ``begin[g]`` on,
-    with room for ``room[g]``; ``tally`` = [entries given out].
+    with room for ``room[g]``; ``n_entries`` are given out.
     """
 
     begin: Ints
@@ -131,13 +117,7 @@ class Counts(Struct):
     ids: Ints
     looks: Ints
     clicks: Ints
-    tally: Ints
-
-
-@kernel
-def make_counts(*fields: Any) -> Counts:
-    """Bind arrays into one structure that the kernels take."""
-    return Counts(*fields)
+    n_entries: int
 
 
 @kernel
@@ -168,7 +148,7 @@ def _repack(counts: Counts, more: int) -> None:
         counts.room[g] = size
         end += size
     counts.ids, counts.looks, counts.clicks = ids, looks, clicks
-    counts.tally[0] = end
+    counts.n_entries = end
 
 
 @kernel
@@ -176,16 +156,16 @@ def make_room(counts: Counts, g: int, room: int) -> None:
     """Give list ``g`` room for ``room`` entries; they keep their order."""
     if room <= counts.room[g]:
         return
-    if counts.tally[0] + room > counts.ids.shape[0]:
+    if counts.n_entries + room > counts.ids.shape[0]:
         _repack(counts, room)
-    first, new = counts.begin[g], counts.tally[0]
+    first, new = counts.begin[g], counts.n_entries
     for e in range(counts.size[g]):
         counts.ids[new + e] = counts.ids[first + e]
         counts.looks[new + e] = counts.looks[first + e]
         counts.clicks[new + e] = counts.clicks[first + e]
     counts.begin[g] = new
     counts.room[g] = room
-    counts.tally[0] = new + room
+    counts.n_entries = new + room
 
 
 @kernel

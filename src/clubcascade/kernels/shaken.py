@@ -24,8 +24,8 @@ def rank_shaken(
         x = features[offered[j]]
         linear.times(inverse, x, moved)
         width = math.sqrt(max(linear.dot(x, moved), 0.0))
-        shake = luck.uniform(state.key[0], state.tally[2], j)
-        score = linear.dot(weights, x) + shake * state.rule[1] * width
+        shake = luck.uniform(state.key, state.n_drawn, j)
+        score = linear.dot(weights, x) + shake * state.beta * width
         if filled < rows.shape[0] or score > scores[filled - 1]:
             filled = ranking.insert(scores, rows, filled, score, j)
-    state.tally[2] += 1
+    state.n_drawn += 1

@@ -13,18 +13,14 @@ import math
 from typing import Any
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels.jit import Struct, StructType, kernel, struct
+from clubcascade.kernels.jit import Struct, kernel, struct
 from clubcascade.kernels.ranking import BLOCK, gather, insert, mean_block, square_block
 
 RUNNERS_UP = 12
 """Items beyond the list that are remembered as likely to enter it."""
 
 
-class ShelfType(StructType):
-    """Type of :class:`Shelf`."""
-
-
-@struct(ShelfType)
+@struct
 class Shelf(Struct):
     """A catalogue's features, and what is remembered of its scores, per slot of one model each.
 
@@ -45,22 +41,18 @@ class Shelf(Struct):
     saved: Floats
     queue: Ints
     block: Floats
-    sums: Floats
-
-
-@kernel
-def make(*fields: Any) -> Shelf:
-    """Bind arrays into one structure that the kernels take."""
-    return Shelf(*fields)
+    mean_work: Floats
+    width_work: Floats
+    product_work: Floats
 
 
 @kernel
 def _look(ridge: Any, g: int, shelf: Shelf, slot: int, n: int) -> None:
-    """Compute the first ``n`` of ``shelf.queue`` anew: means to ``sums[0]``, widths to ``[1]``."""
-    mean, width = shelf.sums[0], shelf.sums[1]
+    """Compute the first ``n`` of ``shelf.queue`` anew: means and widths to work arrays."""
+    mean, width = shelf.mean_work, shelf.width_work
     gather(shelf.features, shelf.queue, n, shelf.block)
     mean_block(ridge.weights[g], shelf.block, n, mean)
-    square_block(ridge.inverse[g], shelf.block, n, shelf.sums[2], width)
+    square_block(ridge.inverse[g], shelf.block, n, shelf.product_work, width)
     drift = ridge.drift[g]
     for j in range(n):
         row = shelf.queue[j]
@@ -74,7 +66,7 @@ def _drop_hopeless(
     ridge: Any, g: int, bonus: float, shelf: Shelf, slot: int, n: int, bar: float
 ) -> int:
     """Compute the means of the queue anew and keep those that may still reach the bar."""
-    mean = shelf.sums[0]
+    mean = shelf.mean_work
     gather(shelf.features, shelf.queue, n, shelf.block)
     mean_block(ridge.weights[g], shelf.block, n, mean)
     drift = ridge.drift[g]
@@ -108,7 +100,7 @@ def _admit(
     """Compute ``n`` queued items anew and put them into the best list; return its size."""
     _look(ridge, g, shelf, slot, n)
     for j in range(n):
-        score = shelf.sums[0, j] + bonus * shelf.sums[1, j]
+        score = shelf.mean_work[j] + bonus * shelf.width_work[j]
         if filled < best.shape[0] or score >= scores[filled - 1]:
             filled = insert(scores, best, filled, score, shelf.queue[j])
     return filled

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import stubs
+from clubcascade.kernels import protocol
 from clubcascade.kernels.jit import kernel
 
 
 @kernel
 def rank_catalog(state: Any, node: int, shelf: Any, rows: Ints, scores: Floats) -> None:
     """Rank a catalogue."""
-    stubs.rank_catalog(state, node, shelf, rows, scores)
+    protocol.rank_catalog(state, node, shelf, rows, scores)
 
 
 @kernel
 def rank_items(state: Any, node: int, items: Floats, rows: Ints, scores: Floats) -> None:
     """Rank loose items."""
-    stubs.rank_items(state, node, items, np.arange(items.shape[0]), rows, scores)
+    protocol.rank_items(state, node, items, np.arange(items.shape[0]), rows, scores)
 
 
 @kernel
@@ -28,7 +28,7 @@ def rank_many(state: Any, nodes: Ints, shelf: Any, rows: Ints) -> None:
     """Rank a catalogue for many users, one after another."""
     scores = np.empty(rows.shape[1])
     for i in range(nodes.shape[0]):
-        stubs.rank_catalog(state, nodes[i], shelf, rows[i], scores)
+        protocol.rank_catalog(state, nodes[i], shelf, rows[i], scores)
 
 
 @kernel
@@ -44,10 +44,10 @@ def learn_many(
 ) -> None:
     """Learn from the events ``first`` to ``last`` of a log, in order."""
     for i in range(first, last):
-        stubs.learn(state, nodes[i], features, rows[i], examined[i], rewards[i])
+        protocol.learn(state, nodes[i], features, rows[i], examined[i], rewards[i])
 
 
 @kernel
 def learn(state: Any, node: int, features: Any, rows: Ints, examined: int, rewards: Floats) -> None:
     """Learn from one list."""
-    stubs.learn(state, node, features, rows, examined, rewards)
+    protocol.learn(state, node, features, rows, examined, rewards)

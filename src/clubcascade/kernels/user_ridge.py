@@ -22,13 +22,13 @@ def keeps_inverses(state: Any) -> bool:
 @kernel
 def weigh(state: Any, node: int, row: int) -> None:
     """Line 8 from nothing: the user's own inverse, if kept, and weights."""
-    reg = state.ridge.reg[0]
+    reg = state.ridge.reg
     if keeps_inverses(state):
-        factors.invert(state.gram[row], reg, state.ridge.matrix, state.inverse[row])
+        factors.invert(state.gram[row], reg, state.ridge.matrix_work, state.inverse[row])
         linear.times(state.inverse[row], state.moment[row], state.weights[node])
     else:
         factors.ridge_weights(
-            state.gram[row], state.moment[row], reg, state.elimination, state.weights[node]
+            state.gram[row], state.moment[row], reg, state.elimination_work, state.weights[node]
         )
     state.age[row] = 0
     publish(state, node)
@@ -46,12 +46,12 @@ def weigh_again(state: Any, links: Any) -> None:
 @kernel
 def welcome(state: Any, node: int) -> int:
     """Give a user who comes for the first time its row."""
-    row = state.tally[0]
-    state.tally[0] += 1
+    row = state.n_rows
+    state.n_rows += 1
     state.row[node] = row
     if keeps_inverses(state):
         for f in range(state.inverse.shape[1]):
-            state.inverse[row, f, f] = 1.0 / state.ridge.reg[0]
+            state.inverse[row, f, f] = 1.0 / state.ridge.reg
     return row
 
 
@@ -65,7 +65,7 @@ def note(state: Any, node: int, row: int, x: Floats, y: float, linked: bool) -> 
         for f in range(d):
             moment[f] += y * x[f]
     if linked and keeps_inverses(state):
-        moved = state.ridge.work[0]
+        moved = state.ridge.direction_work
         weights = state.weights[node]
         linear.times(state.inverse[row], x, moved)
         shrink = 1.0 / (1.0 + max(linear.dot(x, moved), 0.0))

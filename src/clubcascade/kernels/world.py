@@ -10,24 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from clubcascade.core import Floats, Ints, Words
+from clubcascade.core import Floats, Ints
 from clubcascade.kernels import luck, ranking
-from clubcascade.kernels.jit import Struct, StructType, kernel, struct
+from clubcascade.kernels.jit import Struct, kernel, struct
 
 
-class WorldType(StructType):
-    """Type of :class:`World`."""
-
-
-@struct(WorldType)
+@struct
 class World(Struct):
     """A table of items and what each kind of user thinks of them.
 
     ``features`` (N x d); ``attraction`` (kinds x N); ``kind`` of each user; ``arrival``
     (cumulative shares of the users; empty: all alike); ``stop`` (probability that a click at a
-    position ends the look; one entry: the same everywhere); ``size`` = [items offered per round,
-    0 for all of them]; ``keys`` = keys of arrivals, offers, clicks and stops; ``discount`` (what
-    a click is worth at each position, never rising; empty: 1 everywhere).
+    position ends the session; one entry: the same everywhere); ``discount`` (what a click is worth
+    at each position, never rising; empty: 1 everywhere); ``n_offered`` (items offered per round, 0
+    for all of them); keys of the random numbers for arrivals, offers, clicks and stops.
     """
 
     features: Floats
@@ -35,21 +31,18 @@ class World(Struct):
     kind: Ints
     arrival: Floats
     stop: Floats
-    size: Ints
-    keys: Words
     discount: Floats
-
-
-@kernel
-def make(*fields: Any) -> World:
-    """Bind arrays into one structure that the kernels take."""
-    return World(*fields)
+    n_offered: int
+    arrival_key: np.uint64
+    offer_key: np.uint64
+    click_key: np.uint64
+    stop_key: np.uint64
 
 
 @kernel
 def visitor(world: World, t: int) -> int:
     """Return the user who comes in round ``t``."""
-    draw = luck.uniform(world.keys[0], t, 0)
+    draw = luck.uniform(world.arrival_key, t, 0)
     if world.arrival.shape[0] == 0:
         return int(draw * world.kind.shape[0])
     return int(np.searchsorted(world.arrival, draw, side="right"))
@@ -62,8 +55,8 @@ def offer(world: World, t: int, rows: Ints) -> None:
     A random start and a random odd step walk the table without meeting an item twice.
     """
     n = np.uint64(world.features.shape[0])
-    start = luck.bits(world.keys[1], t, 0)
-    step = luck.bits(world.keys[1], t, 1) | np.uint64(1)
+    start = luck.bits(world.offer_key, t, 0)
+    step = luck.bits(world.offer_key, t, 1) | np.uint64(1)
     for j in range(rows.shape[0]):
         rows[j] = np.int64((start + np.uint64(j) * step) & (n - np.uint64(1)))
 
@@ -85,10 +78,10 @@ def respond(world: World, t: int, user: int, rows: Ints, rewards: Floats) -> int
         rewards[p] = 0.0
     known = rows.shape[0]
     for p in range(rows.shape[0]):
-        if luck.uniform(world.keys[2], t, rows[p]) < attraction[rows[p]]:
+        if luck.uniform(world.click_key, t, rows[p]) < attraction[rows[p]]:
             rewards[p] = 1.0
             known = p + 1
-            if luck.uniform(world.keys[3], t, p) < stop_chance(world, p):
+            if luck.uniform(world.stop_key, t, p) < stop_chance(world, p):
                 break
     return known
 

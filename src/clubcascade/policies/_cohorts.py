@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 
-def check_cohorts(arrays: dict[str, npt.NDArray[Any]], n: int) -> None:
+def check_cohorts(arrays: dict[str, npt.NDArray[Any]], scalars: Mapping[str, Any], n: int) -> None:
     """Raise unless every cohort of ``n`` users is one ring, and all that is counted is right."""
     label, after, before = (arrays[name][:n] for name in ("label", "after", "before"))
     size, head = arrays["size"], arrays["head"]
@@ -19,7 +20,8 @@ def check_cohorts(arrays: dict[str, npt.NDArray[Any]], n: int) -> None:
     if not np.array_equal(size, users):
         raise ValueError("size must count the users of each cohort")
     cohorts = np.flatnonzero(size)
-    told, right = arrays["tally"][[1, 2, 4]].tolist(), [len(cohorts), n, len(placed)]
+    told = [scalars[name] for name in ("n_cohorts", "n_users", "n_assigned")]
+    right = [len(cohorts), n, len(placed)]
     if told != right:
         raise ValueError(f"tally must count cohorts, users and users with one, {right}, got {told}")
     if (after[placed] >= n).any() or not np.array_equal(label[after[placed]], label[placed]):
@@ -32,7 +34,7 @@ def check_cohorts(arrays: dict[str, npt.NDArray[Any]], n: int) -> None:
         raise ValueError(f"after must be one ring for each of {len(cohorts)} cohorts, got {rings}")
     if (head[cohorts] >= n).any() or not np.array_equal(label[head[cohorts]], cohorts):
         raise ValueError("head must be a user of the cohort")
-    if arrays["noise"].min() < 0.0:
+    if min(scalars["noise_variance"], scalars["move_rate"]) < 0.0:
         raise ValueError("noise must be at least 0")
     if arrays["error"][:-1].min() < 0.0:  # the last row is scratch
         raise ValueError("error must be at least 0")

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from clubcascade.core import Catalog, Floats, Ints, Items, Shown, Slate, fill
+from clubcascade.core import Catalog, Floats, Ints, Items, Shown, Slate, array_of, fill
 from clubcascade.errors import InvalidItems
 from clubcascade.kernels import counting as kernels
 from clubcascade.kernels import single
@@ -26,17 +26,18 @@ class CountingPolicy(CompiledPolicy):
         self.n_features = None
         self._slots: dict[Hashable, int] = {}
         self._slots_of: WeakKeyDictionary[Catalog, tuple[int, Ints]] = WeakKeyDictionary()
-        self._tally = np.array([0, self.kind])
         self._seen: Ints = np.zeros(0, np.int64)
         self._clicked: Ints = np.zeros(0, np.int64)
-        self._reserve(8)
+        self._reserve(8, rounds=0)
 
-    def _reserve(self, capacity: int) -> None:
+    def _reserve(self, capacity: int, rounds: int) -> None:
         seen, clicked = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
         n = len(self._seen)
         seen[:n], clicked[:n] = self._seen, self._clicked
         self._seen, self._clicked = seen, clicked
-        self.compiled = kernels.make(seen, clicked, self._tally)
+        self.compiled = kernels.Counting.make(
+            seen=seen, clicked=clicked, rounds=rounds, index_kind=self.kind
+        )
 
     @property
     def plays_fresh(self) -> bool:
@@ -50,7 +51,7 @@ class CountingPolicy(CompiledPolicy):
             for name in catalog.ids:
                 self._slots.setdefault(name, len(self._slots))
             if len(self._slots) > len(self._seen):
-                self._reserve(2 * len(self._slots))
+                self._reserve(2 * len(self._slots), self.compiled.rounds)
             slots = self.shelf(catalog, 1)
         return slots
 
@@ -108,17 +109,17 @@ class CountingPolicy(CompiledPolicy):
                 "items": list(self._slots),
                 "seen": self._seen[:n].copy(),
                 "clicked": self._clicked[:n].copy(),
-                "tally": self._tally.copy(),
+                "tally": np.array([self.compiled.rounds, self.kind]),
             }
 
     def _take(self, state: dict[str, Any]) -> None:
         n = len(state["items"])
-        self._reserve(n + 8)
+        counts = array_of(state, "tally", (2,), np.int64)
+        self._reserve(n + 8, rounds=int(counts[0]))
         fill(self._seen[:n], state, "seen")
         fill(self._clicked[:n], state, "clicked")
-        fill(self._tally, state, "tally")
-        if self._tally[1] != self.kind:
-            raise ValueError(f"tally must end with {self.kind}, got {self._tally[1]}")
+        if counts[1] != self.kind:
+            raise ValueError(f"tally must end with {self.kind}, got {counts[1]}")
         if (self._clicked > self._seen).any():
             raise ValueError("clicked must be at most seen")
         self._slots = numbered(state["items"])

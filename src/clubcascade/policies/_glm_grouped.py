@@ -57,18 +57,18 @@ class GLMGroupedPolicy(GroupedPolicy):
             self._fits = Likelihoods(weights, penalty=self.penalty, online=self.solver == "online")
         elif self._fits.arrays["weights"] is not weights:
             self._fits.reserve(weights)
-        self.compiled = kernels.make(
-            self._models.struct,
-            self._fits.struct,
-            self._store,
-            self.link.compiled,
-            self._group,
-            self._rule_array[:1],
-            self._tally,
+        self.compiled = kernels.GLMGrouped.make(
+            ridge=self._models.struct,
+            fit=self._fits.struct,
+            store=self._store,
+            link=self.link.compiled,
+            group=self._group,
+            beta=self.beta,
+            n_clusters=self._n_models,
         )
 
     def _open(self, g: int) -> None:
-        new = g >= self._tally[0]
+        new = g >= self._n_models
         super()._open(g)
         if new:
             assert self._fits is not None
@@ -83,7 +83,7 @@ class GLMGroupedPolicy(GroupedPolicy):
         """Return all that was learned: arrays (copies) and plain values."""
         with self._lock:
             assert self._fits is not None
-            n, n_models = len(self._numbers), int(self._tally[0])
+            n, n_models = len(self._numbers), self._n_models
             fits = self._fits.state(np.arange(n_models))
             return {
                 "users": list(self._numbers),
@@ -97,4 +97,4 @@ class GLMGroupedPolicy(GroupedPolicy):
         self._store = make_store(self.n_features, array_of(state, "items", (-1, self.n_features)))
         super()._take(state)
         assert self._fits is not None
-        self._fits.load_state(np.arange(int(self._tally[0])), state, "fit_")
+        self._fits.load_state(np.arange(self._n_models), state, "fit_")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade import validation
-from clubcascade.core import Floats, Ints
+from clubcascade.core import Ints
 from clubcascade.errors import InvalidArgument
 from clubcascade.graph import Complete, ErdosRenyi, Start, UserGraph
 from clubcascade.kernels.far_users import BLOCK
@@ -33,8 +33,6 @@ class GraphPolicy(RidgePolicy):
     ask: int
     seed: int
     _graph: UserGraph
-    _constants: Floats
-    _tally: Ints
 
     # -- what a policy must say ----------------------------------------------------------------
 
@@ -60,7 +58,7 @@ class GraphPolicy(RidgePolicy):
     def _start(self) -> Start:
         if self.edge_probability is None:
             return Complete()
-        return ErdosRenyi(self.edge_probability, int(key_of(self.seed, "graph")[0]))
+        return ErdosRenyi(self.edge_probability, int(key_of(self.seed, "graph")))
 
     def labels(self) -> Ints:
         """Return the component of each user, in the order of their numbers."""
@@ -71,15 +69,16 @@ class GraphPolicy(RidgePolicy):
         """The graph over the users, by their ids; a look, not a handle."""
         return ClubGraph(self._graph, self.users)
 
-    def _scratch(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return the arrays in which users are compared: near, gone, near_square, flags."""
+    def _work(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the scratch arrays in which users are compared."""
         n = self._graph.capacity
-        return (
-            np.zeros(n, np.int64),
-            np.zeros(n, np.int64),
-            np.zeros((2, max(BLOCK, self._inner)), np.float32),
-            np.zeros(BLOCK, np.uint64),
-        )
+        return {
+            "near": np.zeros(n, np.int64),
+            "gone": np.zeros(n, np.int64),
+            "distance_work": np.zeros(max(BLOCK, self._inner), np.float32),
+            "weights_work": np.zeros(max(BLOCK, self._inner), np.float32),
+            "flags": np.zeros(BLOCK, np.uint64),
+        }
 
     def _model_of(self, user: Hashable) -> tuple[Models, int]:
         labels = self._graph.arrays["label"]
@@ -109,7 +108,7 @@ class GraphPolicy(RidgePolicy):
     @property
     def alpha(self) -> float:
         """The edge-deletion constant that is in force now."""
-        return float(self._constants[0])
+        return float(self.compiled.alpha)
 
     def relax(self, *, alpha: float) -> None:
         """Make the edge-deletion constant smaller, from the next update on, without a restart.
@@ -133,19 +132,19 @@ class GraphPolicy(RidgePolicy):
         """
         smaller = validation.number("alpha", alpha, low=0, infinite=True)
         with self._lock:
-            if smaller > self._constants[0]:
+            if smaller > self.alpha:
                 raise InvalidArgument(
-                    f"alpha must be at most the one in force, {self._constants[0]:g}, "
+                    f"alpha must be at most the one in force, {self.alpha:g}, "
                     f"got {alpha!r}: an edge that is gone does not come back"
                 )
-            self._constants[0] = smaller
+            self.compiled.alpha = smaller
 
     # -- whom to serve -------------------------------------------------------------------------
 
     @property
     def asks(self) -> bool:
         """Tell whether the policy wants to choose whom to serve next."""
-        return self.ask > 0 and bool(self._tally[3] < self.ask)
+        return self.ask > 0 and bool(self.compiled.n_updates < self.ask)
 
     def choose_user(self, candidates: Iterable[Hashable]) -> Hashable:
         """Return the candidate of whom least is known, of those who are not alone already.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
-from clubcascade.core import Floats, Ints, array_of
+from clubcascade.core import Ints, array_of
 from clubcascade.kernels import grouped as kernels
 from clubcascade.policies._models import Models
 from clubcascade.policies._ridge_policy import RidgePolicy
@@ -18,21 +18,34 @@ from clubcascade.policies._users import numbered
 class GroupedPolicy(RidgePolicy):
     """The model of a user is known when the user joins; subclasses say which one it is.
 
-    ``rule`` = (beta, noise, delta, then the position discounts, if any).
+    ``radius`` = (beta, noise, delta), see :func:`clubcascade.kernels.grouped.confidence_radius`.
     """
 
-    def __init__(self, n_features: int, reg: float, rule: tuple[float, ...]) -> None:
+    def __init__(
+        self,
+        n_features: int,
+        reg: float,
+        radius: tuple[float, float, float],
+        discounts: Sequence[float] | None = None,
+    ) -> None:
         super().__init__()
         self.n_features = n_features
-        self._models = Models(n_features, reg, capacity=1, log_det=rule[1] > 0.0)
+        self._models = Models(n_features, reg, capacity=1, log_det=radius[1] > 0.0)
         self._group = np.zeros(8, np.int64)
-        self._tally = np.zeros(1, np.int64)
-        self._rule_array = np.array(rule)
+        self._n_models = 0
+        self._radius_parts, self._discounts = radius, np.array(discounts or (), dtype=float)
         self._bind()
 
     def _bind(self) -> None:
-        self.compiled = kernels.make(
-            self._models.struct, self._group, self._rule_array, self._tally
+        beta, noise, delta = self._radius
+        self.compiled = kernels.Grouped.make(
+            ridge=self._models.struct,
+            group=self._group,
+            discounts=self._discounts,
+            beta=beta,
+            noise=noise,
+            delta=delta,
+            n_clusters=self._n_models,
         )
 
     @abstractmethod
@@ -40,8 +53,8 @@ class GroupedPolicy(RidgePolicy):
         """Return the model of a user; a number that was never given opens a new model."""
 
     @property
-    def _rule(self) -> Floats:
-        return self._rule_array
+    def _radius(self) -> tuple[float, float, float]:
+        return self._radius_parts
 
     def labels(self) -> Ints:
         """Return the model of each user, in the order of their numbers."""
@@ -49,19 +62,19 @@ class GroupedPolicy(RidgePolicy):
 
     def _model_of(self, user: Hashable) -> tuple[Models, int]:
         g = self._group_of(user)
-        if g < self._tally[0]:
+        if g < self._n_models:
             return self._models, g
         empty = Models(self.n_features, self._models.reg, capacity=1)
         empty.clear(0)
         return empty, 0
 
     def _open(self, g: int) -> None:
-        if g < self._tally[0]:
+        if g < self._n_models:
             return
         if g >= self._models.capacity:
             self._models.reserve(max(2 * self._models.capacity, g + 1))
         self._models.clear(g)
-        self._tally[0] = g + 1
+        self._n_models = g + 1
         self._bind()
 
     def _join(self, user: Hashable) -> int:
@@ -79,7 +92,7 @@ class GroupedPolicy(RidgePolicy):
         """Return all that was learned: arrays (copies) and plain values."""
         with self._lock:
             n = len(self._numbers)
-            models = self._models.state(int(self._tally[0]))
+            models = self._models.state(self._n_models)
             return {"users": list(self._numbers), "group": self._group[:n].copy(), **models}
 
     def _take(self, state: dict[str, Any]) -> None:
@@ -88,9 +101,9 @@ class GroupedPolicy(RidgePolicy):
         group = array_of(state, "group", (len(self._numbers),), np.int64, below=found)
         if group.tolist() != [self._group_of(user) for user in self._numbers]:
             raise ValueError("group must be the model of each user")
-        n_models = max(int(self._tally[0]), 1 + int(group.max(initial=-1)))
+        n_models = max(self._n_models, 1 + int(group.max(initial=-1)))
         self._models.reserve(max(n_models, self._models.capacity))
         self._models.load_state(state, n_models)
-        self._tally[0] = n_models
+        self._n_models = n_models
         self._group = np.append(group, np.zeros(8, np.int64))
         self._bind()

@@ -18,11 +18,10 @@ _EACH = ("curve", "age", "second", "target")
 def make_store(d: int, items: Floats | None = None) -> Any:
     """Return a store of distinct items, with these in it."""
     room, slots = np.zeros((64, d)), np.full(256, -1)
-    tally = np.zeros(1, np.int64)
-    store = samples.make(room, slots, np.zeros(d), tally)
+    store = samples.Store.make(items=room, slots=slots, key=np.zeros(d), n_items=0)
     if items is not None:
         samples.fill(store, np.ascontiguousarray(items, dtype=np.float64))
-        if tally[0] != len(items):
+        if store.n_items != len(items):
             raise ValueError(f"items must be distinct, got {len(items)}")
     return store
 
@@ -69,20 +68,24 @@ class Likelihoods:
                 a[name][:kept] = value[:kept]
             if name in places:
                 places[name][:kept] = value[:kept]
-        tally = old["tally"] if old else np.zeros(1, np.int64)
-        pool: tuple[Any, ...] = tuple(np.zeros(64, np.int64) for _ in range(3))
+        ids, looks, clicks = (np.zeros(64, np.int64) for _ in range(3))
+        n_entries = 0
         if old:
-            pool = samples.lists(self._counts)
-        self.arrays = {**a, **places, "tally": tally}
+            ids, looks, clicks = samples.lists(self._counts)
+            n_entries = self._counts.n_entries
+        self.arrays = {**a, **places}
         self.capacity = capacity
-        self._counts = samples.make_counts(*places.values(), *pool, tally)
-        self.struct = kernels.make(
-            *a.values(),
-            self._counts,
-            np.array([self.penalty, float(self.online)]),
-            aligned_zeros(kernels.VECTORS, d),
-            aligned_zeros(kernels.MATRICES, d, d),
-            aligned_zeros(3, kernels.BLOCK),
+        self._counts = samples.Counts.make(
+            **places, ids=ids, looks=looks, clicks=clicks, n_entries=n_entries
+        )
+        self.struct = kernels.Likelihood.make(
+            **a,
+            counts=self._counts,
+            penalty=self.penalty,
+            keeps_samples=not self.online,
+            **{name: aligned_zeros(d) for name in kernels.WORK_VECTORS},
+            **{name: aligned_zeros(d, d) for name in kernels.WORK_MATRICES},
+            **{name: aligned_zeros(kernels.BLOCK) for name in kernels.WORK_BLOCKS},
         )
 
     def clear(self, g: int) -> None:

@@ -41,19 +41,16 @@ class Models:
         self.arrays |= {name: np.zeros(capacity) for name in ("log_det", "drift")}
         self.arrays |= {name: np.zeros(capacity, np.int64) for name in ("count", "age", "version")}
         for name, value in old.items():
-            if name in _SAVED:
-                self.arrays[name][:kept] = value[:kept]
-        self.arrays |= {
-            "reg": np.array([self.reg, float(self.log_det)]),
-            "work": aligned_zeros(2, d),
-            "matrix": aligned_zeros(d, d),
-        }
+            self.arrays[name][:kept] = value[:kept]
         self.capacity = capacity
-        self.bind()
-
-    def bind(self) -> None:
-        """Bind the arrays into the structure that the kernels take."""
-        self.struct = kernels.make(*(self.arrays[name] for name in kernels.Ridge.__annotations__))
+        self.struct = kernels.Ridge.make(
+            **self.arrays,
+            reg=self.reg,
+            keeps_log_det=self.log_det,
+            direction_work=aligned_zeros(d),
+            scaled_work=aligned_zeros(d),
+            matrix_work=aligned_zeros(d, d),
+        )
 
     def clear(self, g: int) -> None:
         """Make model ``g`` one that has seen nothing."""

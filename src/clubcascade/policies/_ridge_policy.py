@@ -45,8 +45,8 @@ class RidgePolicy(CompiledPolicy):
 
     @property
     @abstractmethod
-    def _rule(self) -> Floats:
-        """The rule of the bonus: [beta, noise, delta]."""
+    def _radius(self) -> tuple[float, float, float]:
+        """The constants of the confidence radius: beta, noise, delta."""
 
     # -- what follows --------------------------------------------------------------------------
 
@@ -62,7 +62,16 @@ class RidgePolicy(CompiledPolicy):
         self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
         models, g = self._model_of(user)
-        guest = grouped.make(models.struct, np.array([g]), self._rule, np.zeros(1, np.int64))
+        beta, noise, delta = self._radius
+        guest = grouped.Grouped.make(
+            ridge=models.struct,
+            group=np.array([g]),
+            discounts=np.zeros(0),
+            beta=beta,
+            noise=noise,
+            delta=delta,
+            n_clusters=1,
+        )
         if isinstance(items, Catalog) and models is self._models:
             single.rank_catalog(guest, 0, self.shelf(items, len(rows)), rows, scores)
         else:
@@ -123,7 +132,7 @@ class RidgePolicy(CompiledPolicy):
             a = models.arrays
             every = np.arange(len(rows))
             ranking.score_items(a["weights"][g], a["inverse"][g], rows, every, mean, width)
-            return mean, width, float(grouped.bonus(models.struct, g, self._rule))
+            return mean, width, float(grouped.confidence_radius(models.struct, g, *self._radius))
 
     def cluster_weights(self, user: Hashable) -> Floats:
         """Return the weights of the model that serves a user."""

@@ -51,19 +51,22 @@ class Memory:
     def shelf(self) -> Any:
         """Return a structure for the kernels, with scratch of its own."""
         room, d = self.longest + kernels.RUNNERS_UP, self.features.shape[1]
-        return kernels.make(
-            self.features,
-            self.owner,
-            self.version,
-            self.base,
-            self.width,
-            self.last,
-            np.zeros(room, np.int64),
-            np.zeros(room),
-            np.zeros(room),
-            np.zeros(2 * BLOCK + 1, np.int64),
-            aligned_zeros(d, 2 * BLOCK + 8),  # rows that do not share cache sets
-            aligned_zeros(3, 2 * BLOCK + 8),
+        lanes = 2 * BLOCK + 8  # rows that do not share cache sets
+        return kernels.Shelf.make(
+            features=self.features,
+            owner=self.owner,
+            version=self.version,
+            base=self.base,
+            width=self.width,
+            last=self.last,
+            best=np.zeros(room, np.int64),
+            best_scores=np.zeros(room),
+            saved=np.zeros(room),
+            queue=np.zeros(2 * BLOCK + 1, np.int64),
+            block=aligned_zeros(d, lanes),
+            mean_work=aligned_zeros(lanes),
+            width_work=aligned_zeros(lanes),
+            product_work=aligned_zeros(lanes),
         )
 
 

@@ -58,10 +58,6 @@ class UserEstimates:
             weights = self.arrays["weights"]
             self.arrays["by_feature"][:, : len(weights)] = weights.T
 
-    def fields(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return the arrays in the order of the compiled structure."""
-        return tuple(self.arrays.values())
-
     def state(self, users: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
         """Return copies of what is kept of these users."""
         kept = {f"user_{name}": self.arrays[name] for name in _KEPT if len(self.arrays[name])}

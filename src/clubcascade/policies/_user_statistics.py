@@ -79,11 +79,6 @@ class UserStatistics:
             self.arrays["by_user"][:, : self.d] = self.arrays["weights"]
             self.arrays["by_user"][:, self.d] = self.arrays["radius"][: self.capacity]
 
-    def fields(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return the arrays in the order of the compiled structure."""
-        order = ("row", *_ROWS, "weights", "radius", "by_feature", "by_user")
-        return tuple(self.arrays[name] for name in order)
-
     def state(self, n_users: int, used: int) -> dict[str, npt.NDArray[Any]]:
         """Return copies of what is in use."""
         rows = {f"user_{name}": self.arrays[name][:used].copy() for name in _ROWS}

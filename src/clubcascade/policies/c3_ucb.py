@@ -66,11 +66,11 @@ class C3UCB(GroupedPolicy):
             "noise", noise, low=0, open_low=True, high=validation.MOST_FACTOR
         )
         if self.beta == "growing":
-            rule = (0.0, self.noise, self.delta)
+            radius = (0.0, self.noise, self.delta)
         else:
-            rule = (self.beta, 0.0, 1.0)
+            radius = (self.beta, 0.0, 1.0)
         self.discounts = validation.discounts("discounts", discounts)
-        super().__init__(n_features, self.reg, (*rule, *(self.discounts or ())))
+        super().__init__(n_features, self.reg, radius, self.discounts)
         self._open(0)
 
     def _group_of(self, user: Hashable) -> int:

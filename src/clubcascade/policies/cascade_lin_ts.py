@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Ints, fill
+from clubcascade.core import Catalog, Floats, Ints, array_of
 from clubcascade.kernels import single
 from clubcascade.kernels import thompson as kernels
 from clubcascade.policies._models import Models
@@ -53,12 +53,15 @@ class CascadeLinTS(RidgePolicy):
         self.seed = validation.whole("seed", seed, low=0)
         self._models = Models(self.n_features, self.sigma**2, capacity=1)
         self._models.clear(0)
-        self._tally = np.zeros(1, np.int64)
-        self._bind()
+        self._bind(n_drawn=0)
 
-    def _bind(self) -> None:
-        scale, key = np.array([self.sigma]), key_of(self.seed, "draws")
-        self.compiled = kernels.make(self._models.struct, scale, self._tally, key)
+    def _bind(self, n_drawn: int) -> None:
+        self.compiled = kernels.Thompson.make(
+            ridge=self._models.struct,
+            scale=self.sigma,
+            n_drawn=n_drawn,
+            key=key_of(self.seed, "draws"),
+        )
 
     @property
     def draws(self) -> bool:
@@ -66,8 +69,8 @@ class CascadeLinTS(RidgePolicy):
         return True
 
     @property
-    def _rule(self) -> Floats:
-        return np.array([0.0, 0.0, 1.0])
+    def _radius(self) -> tuple[float, float, float]:
+        return 0.0, 0.0, 1.0
 
     def _model_of(self, user: Hashable) -> tuple[Models, int]:
         return self._models, 0
@@ -86,11 +89,12 @@ class CascadeLinTS(RidgePolicy):
         """Return all that was learned: arrays (copies) and plain values."""
         with self._lock:
             models = self._models.state(1)
-            return {"users": list(self._numbers), "draws": self._tally.copy(), **models}
+            draws = np.array([self.compiled.n_drawn])
+            return {"users": list(self._numbers), "draws": draws, **models}
 
     def _take(self, state: dict[str, Any]) -> None:
         self._models.load_state(state, 1)
-        fill(self._tally, state, "draws")
+        self._bind(n_drawn=int(array_of(state, "draws", (1,), np.int64)[0]))
         self._numbers = numbered(state["users"])
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Ints, fill
+from clubcascade.core import Catalog, Floats, Ints, array_of
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import club as kernels
 from clubcascade.kernels import factors, user_ridge
@@ -153,8 +153,7 @@ class ClubCascade(GraphPolicy):
         self.beta = self._read_beta(beta)
         self.alpha_schedule = read_schedule(alpha_schedule, first_alpha)
         self.discounts = validation.discounts("discounts", discounts)
-        code2017 = float(self.variant == "code2017")
-        self._constants = np.array([first_alpha, self.beta, code2017, *(self.discounts or ())])
+        self._first_alpha = first_alpha
         self.explore = read_explore(explore, self.variant)
         self.spanner_share = validation.number(
             "spanner_share", spanner_share, low=0, open_low=True, high=1
@@ -193,20 +192,28 @@ class ClubCascade(GraphPolicy):
         self._graph = graph
         self._models = Models(d, self.reg, n)
         self._own = UserStatistics(d, n, graph.n, graph.start.dense)
-        self._tally = np.array([0, graph.n_components, 0, 0])
-        self._bind()
+        self._bind(
+            alpha=self._first_alpha,
+            beta=self.beta,
+            code2017=self.variant == "code2017",
+            n_rows=0,
+            n_clusters=graph.n_components,
+            n_drawn=0,
+            n_updates=0,
+        )
 
-    def _bind(self) -> None:
-        self.compiled = kernels.make(
-            self._models.struct,
-            self._graph.struct,
-            *self._own.fields(),
-            self._constants,
-            self._tally,
-            key_of(self.seed, "draws"),
-            as_array(self.alpha_schedule),
-            *self._scratch(),
-            aligned_zeros(self._inner, -(-(self._inner + 1) // 8) * 8),
+    def _bind(self, **scalars: Any) -> None:
+        """Bind the arrays into the structure that the kernels take."""
+        self.compiled = kernels.Club.make(
+            **(scalars or self.compiled.scalars()),
+            ridge=self._models.struct,
+            graph=self._graph.struct,
+            **self._own.arrays,
+            discounts=np.array(self.discounts or (), dtype=float),
+            schedule=as_array(self.alpha_schedule),
+            key=key_of(self.seed, "draws"),
+            **self._work(),
+            elimination_work=aligned_zeros(self._inner, -(-(self._inner + 1) // 8) * 8),
         )
 
     # -- users ---------------------------------------------------------------------------------
@@ -216,14 +223,14 @@ class ClubCascade(GraphPolicy):
         number, label, merged = self._graph.join()
         capacity = self._graph.capacity
         if capacity > self._own.capacity or number == OWN_INVERSES:
-            self._own.reserve(capacity, self._graph.n, used=int(self._tally[0]))
+            self._own.reserve(capacity, self._graph.n, used=self.compiled.n_rows)
             self._models.reserve(capacity)
         self._bind()
         if self._graph.arrays["size"][label] == 1:
             self._models.clear(label)
         self._models.merge(label, merged)
         user_ridge.weigh_again(self.compiled, links)
-        self._tally[1] = self._graph.n_components
+        self.compiled.n_clusters = self._graph.n_components
         self._numbers[user] = number
         return number
 
@@ -250,8 +257,8 @@ class ClubCascade(GraphPolicy):
     # -- answers -------------------------------------------------------------------------------
 
     @property
-    def _rule(self) -> Floats:
-        return np.array([self.beta, 0.0, 1.0])
+    def _radius(self) -> tuple[float, float, float]:
+        return self.beta, 0.0, 1.0
 
     @property
     def tells_scores(self) -> bool:
@@ -313,29 +320,29 @@ class ClubCascade(GraphPolicy):
     def state(self) -> dict[str, Any]:
         """Return all that was learned: arrays (copies) and plain values."""
         with self._lock:
-            used = int(self._tally[0])
-            n_labels = int(self._graph.arrays["tally"][0])
+            now = self.compiled.scalars()
             return {
                 "users": list(self._numbers),
-                "tally": self._tally[:2].copy(),
-                "draws": self._tally[2:3].copy(),
-                "updates": self._tally[3:].copy(),
-                "alpha": self._constants[:1].copy(),
-                **self._own.state(self._graph.n, used),
+                "tally": np.array([now["n_rows"], now["n_clusters"]]),
+                "draws": np.array([now["n_drawn"]]),
+                "updates": np.array([now["n_updates"]]),
+                "alpha": np.array([now["alpha"]]),
+                **self._own.state(self._graph.n, now["n_rows"]),
                 **{f"graph_{name}": value for name, value in self._graph.state().items()},
-                **self._models.state(n_labels),
+                **self._models.state(self._graph.n_labels),
             }
 
     def _take(self, state: dict[str, Any]) -> None:
         self._take_users(state)
-        self._models.load_state(state, int(self._graph.arrays["tally"][0]))
-        fill(self._tally[:2], state, "tally")
-        self._check_components(int(self._tally[1]))
-        fill(self._tally[2:3], state, "draws")
+        self._models.load_state(state, self._graph.n_labels)
+        n_rows, n_clusters = array_of(state, "tally", (2,), np.int64).tolist()
+        self._check_components(n_clusters)
+        n_drawn = array_of(state, "draws", (1,), np.int64)[0]
+        self.compiled.assign(n_rows=n_rows, n_clusters=n_clusters, n_drawn=n_drawn)
         if "updates" in state:  # files of 0.1.0 have neither
-            fill(self._tally[3:], state, "updates")
-            fill(self._constants[:1], state, "alpha")
-        self._own.load_state(state, self._graph.n, used=int(self._tally[0]))
+            n_updates = array_of(state, "updates", (1,), np.int64)[0]
+            self.compiled.assign(n_updates=n_updates, alpha=array_of(state, "alpha", (1,))[0])
+        self._own.load_state(state, self._graph.n, used=int(n_rows))
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from clubcascade import validation
-from clubcascade.core import Floats, Ints, Items, array_of, fill
+from clubcascade.core import Floats, Ints, Items, array_of
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import glm_club as kernels
 from clubcascade.kernels import samples
@@ -160,22 +160,19 @@ class ClubCascadeGLM(ClubCascade):
         self._estimates = Likelihoods(
             self._per_user.arrays["weights"], **kind, inverses=graph.n <= OWN_INVERSES
         )
-        self._constants = np.array([self.alpha, self.beta, 0.0])
-        self._tally = np.array([graph.n_components])
-        self._bind()
+        self._bind(alpha=self._first_alpha, beta=self.beta, n_clusters=graph.n_components)
 
-    def _bind(self) -> None:
-        self.compiled = kernels.make(
-            self._models.struct,
-            self._fits.struct,
-            self._estimates.struct,
-            self._store,
-            self.link.compiled,
-            self._graph.struct,
-            *self._per_user.fields(),
-            self._constants,
-            self._tally,
-            *self._scratch(),
+    def _bind(self, **scalars: Any) -> None:
+        self.compiled = kernels.GLMClub.make(
+            **(scalars or self.compiled.scalars()),
+            ridge=self._models.struct,
+            fit=self._fits.struct,
+            own=self._estimates.struct,
+            store=self._store,
+            link=self.link.compiled,
+            graph=self._graph.struct,
+            **self._per_user.arrays,
+            **self._work(),
         )
 
     # -- users ---------------------------------------------------------------------------------
@@ -195,7 +192,7 @@ class ClubCascadeGLM(ClubCascade):
         if merged:
             kernels.merge(self.compiled, label, np.array([label, *merged]))
         kernels.weigh_again(self.compiled, links)
-        self._tally[0] = self._graph.n_components
+        self.compiled.n_clusters = self._graph.n_components
         self._numbers[user] = number
         return number
 
@@ -241,12 +238,12 @@ class ClubCascadeGLM(ClubCascade):
         """Return all that was learned: arrays (copies) and plain values."""
         with self._lock:
             met = np.flatnonzero(self._per_user.arrays["count"])
-            n_labels = int(self._graph.arrays["tally"][0])
+            n_labels = self._graph.n_labels
             fits = self._fits.state(np.arange(n_labels))
             return {
                 "users": list(self._numbers),
-                "tally": self._tally.copy(),
-                "alpha": self._constants[:1].copy(),
+                "tally": np.array([self.compiled.n_clusters]),
+                "alpha": np.array([self.alpha]),
                 "met": met,
                 "items": samples.items_of(self._store),
                 **self._per_user.state(met),
@@ -259,11 +256,11 @@ class ClubCascadeGLM(ClubCascade):
     def _take(self, state: dict[str, Any]) -> None:
         self._take_users(state)
         self._store = make_store(self.n_features, array_of(state, "items", (-1, self.n_features)))
-        n_models = int(self._graph.arrays["tally"][0])
+        n_models = self._graph.n_labels
         self._models.load_state(state, n_models)
-        fill(self._tally, state, "tally")
-        self._check_components(int(self._tally[0]))
-        fill(self._constants[:1], state, "alpha")
+        n_clusters = int(array_of(state, "tally", (1,), np.int64)[0])
+        self._check_components(n_clusters)
+        self.compiled.assign(n_clusters=n_clusters, alpha=array_of(state, "alpha", (1,))[0])
         self._fits.load_state(np.arange(n_models), state, "fit_")
         met = array_of(state, "met", (-1,), np.int64, below=self._graph.n)
         if not (np.diff(met) > 0).all():

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Ints, Items, fill
+from clubcascade.core import Catalog, Floats, Ints, Items, array_of, fill
 from clubcascade.errors import UnknownUser
 from clubcascade.kernels import cohort as _answers  # noqa: F401
 from clubcascade.kernels import cohort_belief as belief
-from clubcascade.kernels import cohort_judge, cohort_split, cohort_state, rack, single
+from clubcascade.kernels import cohort_judge, cohort_sets, cohort_split, cohort_state, rack, single
 from clubcascade.links import read_link
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._cohorts import check_cohorts
@@ -34,7 +34,15 @@ FIRST_NOISE = 0.15
 
 _USERS = ("gram", "moment", "count", "label", "due", "after", "before")
 _COHORTS = ("root", "root_count", "prior", "prior_log_det", "size", "head", "split_due")
-_LEARNED = ("error", "way", "noise", "tally")
+_LEARNED = ("error", "way")
+_SAVED = {
+    "noise": ("noise_variance", "move_rate"),
+    "tally": ("n_lists", "n_cohorts", "n_users", "last_model", "n_assigned"),
+    "draws": ("n_drawn",),
+}
+"""Scalars that are saved, by the arrays of the file that hold them."""
+_WORK_VECTORS = ("list_moment", "residual_work", "product_work", "mean_work", "deviation_work")
+_WORK_MATRICES = ("list_gram", "factor_work", "matrix_work", "inverse_work", "precision_work")
 
 
 class CohortCascade(CompiledPolicy):
@@ -106,9 +114,9 @@ class CohortCascade(CompiledPolicy):
         known = list(self._numbers)
         self._given = users if isinstance(users, range) or users is None else known
         self._racks: WeakKeyDictionary[Catalog, Any] = WeakKeyDictionary()
+        self.compiled = None
         self._allocate()
-        self._reserve(max(len(known) + 1, 8))
-        self._tally[2] = len(known)
+        self._reserve(max(len(known) + 1, 8), n_users=len(known))
 
     @property
     def params(self) -> dict[str, Any]:
@@ -131,27 +139,37 @@ class CohortCascade(CompiledPolicy):
             "split_due": np.zeros(most, np.int64),
             "error": np.zeros((belief.BUCKETS + 1, belief.WAYS + 1)),  # last row: scratch
             "way": np.full(belief.BUCKETS, cohort_judge.FIRST_WAY),
-            "noise": np.array([FIRST_NOISE * (belief.STEEPEST if logistic else 1.0), 1.0]),
-            "rule": np.array(
-                [self.explore, WITHIN, BETWEEN, WIDER, 1.0, 1.0, float(logistic), 1.0, 1.0]
-            ),
-            "tally": np.zeros(5, np.int64),
-            "draws": np.zeros(1, np.int64),
-            "keys": np.concatenate([key_of(self.seed, "draws"), key_of(self.seed, "moves")]),
-            "vectors": aligned_zeros(4, d),
-            "matrices": aligned_zeros(4, d, d),
-            "asked": np.zeros((2, cohort_split.ASKED), np.int64),
+            **{name: aligned_zeros(d) for name in _WORK_VECTORS},
+            **{name: aligned_zeros(d, d) for name in _WORK_MATRICES},
+            "split_user": np.zeros(cohort_split.ASKED, np.int64),
+            "split_side": np.zeros(cohort_split.ASKED, np.int64),
+            "candidate_work": np.zeros(cohort_sets.COMPARED, np.int64),
+        }
+        self._scalars: dict[str, Any] = {
+            "explore": self.explore,
+            "within_variance": WITHIN,
+            "between_variance": BETWEEN,
+            "mean_widening": WIDER,
+            "logistic": logistic,
+            "draws_moves": True,
+            "measures_noise": True,
+            "mirrors_draws": True,
+            "sequential": True,
+            "noise_variance": FIRST_NOISE * (belief.STEEPEST if logistic else 1.0),
+            "move_rate": 1.0,
+            "n_lists": 0,
+            "n_cohorts": 0,
+            "n_users": 0,
+            "last_model": 0,
+            "n_assigned": 0,
+            "n_drawn": 0,
         }
         for g in range(most):
             self._models.clear(g)
             self._arrays["root"][g] = np.sqrt(self.reg) * np.eye(d)
         self._capacity = 0
 
-    @property
-    def _tally(self) -> Ints:
-        return self._arrays["tally"]
-
-    def _reserve(self, capacity: int) -> None:
+    def _reserve(self, capacity: int, **changes: Any) -> None:
         """Make room for ``capacity`` users; one more row than users, for strangers."""
         d, a, kept = self.n_features, self._arrays, self._capacity
         old = {name: a[name] for name in _USERS if name in a}
@@ -161,12 +179,17 @@ class CohortCascade(CompiledPolicy):
         for name, value in old.items():
             a[name][:kept] = value[:kept]
         self._capacity = capacity
-        self._bind()
+        self._bind(**changes)
 
-    def _bind(self) -> None:
-        fields = [name for name in cohort_state.Cohort.__annotations__ if name != "ridge"]
-        self.compiled = cohort_state.make(
-            self._models.struct, *(self._arrays[name] for name in fields)
+    def _bind(self, **changes: Any) -> None:
+        """Bind arrays and scalars into the structure that the kernels take."""
+        known = self._scalars if self.compiled is None else self.compiled.scalars()
+        self.compiled = cohort_state.Cohort.make(
+            ridge=self._models.struct,
+            **self._arrays,
+            **(known | changes),
+            draw_key=key_of(self.seed, "draws"),
+            move_key=key_of(self.seed, "moves"),
         )
 
     # -- users and items -----------------------------------------------------------------------
@@ -176,7 +199,7 @@ class CohortCascade(CompiledPolicy):
         if number + 1 == self._capacity:
             self._reserve(2 * self._capacity)
         self._numbers[user] = number
-        self._tally[2] = number + 1
+        self.compiled.n_users = number + 1
         return number
 
     def _row(self, user: Hashable) -> int:
@@ -228,7 +251,7 @@ class CohortCascade(CompiledPolicy):
         return True
 
     def _tell(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
-        weights = self._arrays["vectors"][2]
+        weights = self._arrays["mean_work"]
         belief.mean(self.compiled, self._row(user), weights)
         table = items._rows if isinstance(items, Catalog) else items
         np.dot(table.take(rows, axis=0), weights, out=scores)
@@ -258,7 +281,7 @@ class CohortCascade(CompiledPolicy):
             way = belief.way_of(self.compiled, node)
             ways = len(belief.PULLS) + 1
             root = a["root"][a["label"][node] if way >= ways else 0]
-            scale = self.explore * np.sqrt(a["noise"][0])
+            scale = self.explore * np.sqrt(self.compiled.noise_variance)
             own: Any = 0.0
             pulled: Any = rows.T
             if way % ways < len(belief.PULLS):
@@ -302,8 +325,12 @@ class CohortCascade(CompiledPolicy):
         with self._lock:
             n, a = len(self._numbers), self._arrays
             kept = {name: a[name][:n] for name in _USERS}
-            kept |= {name: a[name] for name in (*_LEARNED, "draws")}
-            used = int(self._tally[3]) + 1
+            now = self.compiled.scalars()
+            kept |= {name: a[name] for name in _LEARNED}
+            kept |= {
+                name: np.array([now[part] for part in parts]) for name, parts in _SAVED.items()
+            }
+            used = now["last_model"] + 1
             kept |= {name: a[name][:used] for name in _COHORTS}
             copies = {name: value.copy() for name, value in kept.items()}
             return {"users": list(self._numbers), **copies, **self._models.state(used)}
@@ -312,16 +339,21 @@ class CohortCascade(CompiledPolicy):
         self._numbers = numbered(state["users"])
         n, a = len(self._numbers), self._arrays
         self._reserve(max(n + 1, 8))
-        for name in (*_LEARNED, "draws"):
+        for name in _LEARNED:
             fill(a[name], state, name, belief.WAYS if name == "way" else None)
-        used = int(self._tally[3]) + 1
+        scalars: dict[str, Any] = {}
+        for name, parts in _SAVED.items():
+            dtype = np.float64 if name == "noise" else np.int64
+            values = array_of(state, name, (len(parts),), dtype)
+            scalars |= dict(zip(parts, values.tolist(), strict=True))
+        used = scalars["last_model"] + 1
         for name in _USERS:
             fill(a[name][:n], state, name, used if name == "label" else None)
         for name in _COHORTS:
             fill(a[name][:used], state, name)
         self._models.load_state(state, used)
-        check_cohorts(a, n)
-        self._bind()
+        check_cohorts(a, scalars, n)
+        self._bind(**scalars)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

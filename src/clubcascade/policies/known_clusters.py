@@ -65,7 +65,7 @@ class KnownClusters(GroupedPolicy):
         self.reg = validation.ridge("reg", reg)
         self._cluster = _read_partition(self.partition)
         self.discounts = validation.discounts("discounts", discounts)
-        super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0, *(self.discounts or ())))
+        super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0), self.discounts)
         for g in range(len(set(self._cluster.values()))):
             self._open(g)
         for user in self._cluster:

@@ -51,7 +51,7 @@ class MultipleLinUCB(GroupedPolicy):
         self.beta = validation.factor("beta", beta)
         self.reg = validation.ridge("reg", reg)
         self.discounts = validation.discounts("discounts", discounts)
-        super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0, *(self.discounts or ())))
+        super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0), self.discounts)
 
     def _group_of(self, user: Hashable) -> int:
         return self._numbers.get(user, len(self._numbers))

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Ints, fill
+from clubcascade.core import Catalog, Floats, Ints, array_of
 from clubcascade.kernels import chance as kernels
 from clubcascade.kernels import single
 from clubcascade.policies._compiled import CompiledPolicy
@@ -39,8 +39,7 @@ class Random(CompiledPolicy):
             None if n_features is None else validation.whole("n_features", n_features, low=1)
         )
         self.seed = validation.whole("seed", seed, low=0)
-        self._tally = np.zeros(1, np.int64)
-        self.compiled = kernels.make(self._tally, key_of(self.seed, "draws"))
+        self.compiled = kernels.Chance.make(n_drawn=0, key=key_of(self.seed, "draws"))
 
     def shelf(self, catalog: Catalog, k: int) -> Any:
         """Return the features: only their number matters."""
@@ -63,10 +62,11 @@ class Random(CompiledPolicy):
     def state(self) -> dict[str, Any]:
         """Return the place in the stream of draws, and the users met."""
         with self._lock:
-            return {"users": list(self._numbers), "draws": self._tally.copy()}
+            draws = np.array([self.compiled.n_drawn])
+            return {"users": list(self._numbers), "draws": draws}
 
     def _take(self, state: dict[str, Any]) -> None:
-        fill(self._tally, state, "draws")
+        self.compiled.n_drawn = int(array_of(state, "draws", (1,), np.int64)[0])
         self._numbers = numbered(state["users"])
 
     @classmethod

@@ -30,9 +30,14 @@ class Run:
         self.regret = np.zeros(entries)
         self.clusters = np.zeros(entries, np.int64)
         self.rand: npt.NDArray[np.float64] = np.full(entries, np.nan)
-        self.sums = np.zeros(2)
-        self.log = play.make_log(
-            np.array([every, rounds]), self.sums, self.reward, self.regret, self.clusters
+        self.log = play.Log.make(
+            reward=self.reward,
+            regret=self.regret,
+            clusters=self.clusters,
+            every=every,
+            rounds=rounds,
+            total_reward=0.0,
+            total_regret=0.0,
         )
         self.compared = np.zeros(0, np.int64)
         self.index = math.nan

@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels.jit import stub
+from clubcascade.kernels.jit import entry_point
 
 
-@stub
+@entry_point
 def rank_catalog(state: Any, node: int, shelf: Any, rows: Ints, scores: Floats) -> None:
     """Fill ``rows`` with the best rows of a catalogue for ``node``, best first."""
     raise NotImplementedError
 
 
-@stub
+@entry_point
 def rank_items(
     state: Any, node: int, features: Floats, offered: Ints, rows: Ints, scores: Floats
 ) -> None:
@@ -25,7 +25,7 @@ def rank_items(
     raise NotImplementedError
 
 
-@stub
+@entry_point
 def learn(
     state: Any, node: int, features: Floats, rows: Ints, examined: int, rewards: Floats
 ) -> None:
@@ -33,7 +33,7 @@ def learn(
     raise NotImplementedError
 
 
-@stub
+@entry_point
 def count_clusters(state: Any) -> int:
     """Return the number of clusters of users."""
     raise NotImplementedError
