@@ -101,7 +101,7 @@ def inputs_may_be_read_only(policy: Policy) -> None:
 
 
 def unseen_items_teach_nothing(policy: Policy) -> None:
-    """Whatever stands behind the last look teaches nothing."""
+    """Items after the last examined one teach nothing."""
     other = policy.fresh()
     catalog, log = played(policy)
     rng = np.random.default_rng(2)
@@ -111,7 +111,7 @@ def unseen_items_teach_nothing(policy: Policy) -> None:
         unseen = len(ranking) - event.feedback.examined
         ranking[event.feedback.examined :] = rng.choice(rest, unseen, replace=False)
         other.update(event.user, catalog[ranking], event.feedback)
-    assert same(learned(policy), learned(other)), "items behind the last look taught something"
+    assert same(learned(policy), learned(other)), "items after the last examined one taught something"
 
 
 def loose_items_are_a_catalogue(policy: Policy) -> None:
