@@ -111,7 +111,7 @@ def unseen_items_teach_nothing(policy: Policy) -> None:
         unseen = len(ranking) - event.feedback.examined
         ranking[event.feedback.examined :] = rng.choice(rest, unseen, replace=False)
         other.update(event.user, catalog[ranking], event.feedback)
-    assert same(learned(policy), learned(other)), "items after the last examined one taught something"
+    assert same(learned(policy), learned(other)), "items that nobody examined taught something"
 
 
 def loose_items_are_a_catalogue(policy: Policy) -> None:
