@@ -1,0 +1,18 @@
+"""Formulas as MathML, made while the site is built: `$x$` and `$$x$$` in a page, as on GitHub."""
+
+import html
+import re
+
+from latex2mathml.converter import convert
+
+_FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+
+
+def on_page_content(content, **_):
+    """Turn every formula of a page into MathML (a hook of MkDocs)."""
+    return _FORMULA.sub(_mathml, content)
+
+
+def _mathml(found):
+    display = "block" if found[1] == "div" else "inline"
+    return convert(html.unescape(found[2]).strip(), display=display)
