@@ -15,4 +15,8 @@ def on_page_content(content, **_):
 
 def _mathml(found):
     display = "block" if found[1] == "div" else "inline"
-    return convert(html.unescape(found[2]).strip(), display=display)
+    formula = html.unescape(found[2]).strip()
+    made = convert(formula, display=display)
+    if "\\" in made:  # a command that it does not know
+        raise ValueError(f"formula must be of commands that latex2mathml knows, got {formula!r}")
+    return made
