@@ -25,7 +25,7 @@ LABELS = {
     "complete": {"policy": "club_cascade", "parameters": {"users": "all", "start": "complete"}},
     "C3": {"policy": "c3_ucb"},
     "LinUCB": {"policy": "cascade_lin_ucb"},
-    "per user": {"policy": "multiple_lin_ucb"},
+    "MultipleLinUCB": {"policy": "multiple_lin_ucb"},
     "random": {"policy": "random"},
     "cohort": {"policy": "cohort_cascade"},
     "told": {"policy": "known_clusters", "parameters": {"partition": "true"}},

@@ -43,7 +43,7 @@ REPLAYS = [
     for n in (40, 900)
 ]
 UNEVEN = {"arrivals": [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]}
-STARTS = ["complete", "C3", "CLUB", "LinUCB", "per user", "random"]
+STARTS = ["complete", "C3", "CLUB", "LinUCB", "MultipleLinUCB", "random"]
 
 
 def plans(seeds: int) -> dict[str, Experiment]:
@@ -63,7 +63,7 @@ def plans(seeds: int) -> dict[str, Experiment]:
         "yelp": plan(REPLAYS[:2], ["CLUB", "C3", "LinUCB"]),
         "movielens-mine": plan(REPLAYS[2:], ["CLUB", "C3"]),
         "ctr": plan(REPLAYS[::2], STARTS),
-        "multiple": plan(REPLAYS, ["CLUB", "per user"]),
+        "multiple": plan(REPLAYS, ["CLUB", "MultipleLinUCB"]),
         "recovery": plan(WORLDS[:2], STARTS[:3]),
         "fresh": plan(fresh, STARTS[:3]),
         "activity": plan(activity, ["CLUB", "C3"]),
@@ -140,15 +140,15 @@ def lines(name: str, found: Sequence[Run]) -> Iterator[str]:
     for number, claim in enumerate(CLAIMS, start=1):
         judged = judge(claim, found)
         vacuous = ", vacuous" if judged.vacuous else ""
-        each = tuple(
+        each = sorted(
             f"  {e.folder} | {e.panel} | {e.what} | {e.numbers} | {e.verdict} | "
             f"{'nan' if math.isnan(e.value) else f'{e.value:.6g}'} {e.unit} | {e.caveat}".rstrip()
             for e in judged.evidence
         )
-        same = f" (as {shown[each]})" if each and each in shown else ""
+        same = f" (as {shown[key]})" if each and (key := tuple(each)) in shown else ""
         yield f"{number}. {claim.quote[:40]}: {judged.verdict}{vacuous}{same}"
         yield from () if same else each
-        shown.setdefault(each, number)
+        shown.setdefault(tuple(each), number)
 
 
 def text() -> str:

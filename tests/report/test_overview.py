@@ -47,7 +47,7 @@ def test_six_lines_at_most_with_the_oracle(tmp_path):
     assert len(drawn.axes[0].lines) == 6
     (legend,) = drawn.legends
     names = [text.get_text() for text in legend.get_texts()]
-    assert names == ["CLUB", "C3", "per user", "cohort", "told", "oracle"]
+    assert names == ["CLUB", "C3", "MultipleLinUCB", "cohort", "told", "oracle"]
 
 
 def test_one_experiment_shows_its_panels(place):

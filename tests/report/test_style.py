@@ -21,9 +21,9 @@ def test_known_policies_look_the_same_in_every_figure():
     all_of_them = places(made.experiment([made.world("a")], list(made.LABELS)))
     assert all_of_them.pop("random") == 20
     assert (all_of_them.pop("told"), all_of_them.pop("cohort")) == (6, 5)
-    assert all_of_them == {"CLUB": 0, "complete": 1, "C3": 2, "LinUCB": 3, "per user": 4}
-    few = places(made.experiment([made.world("a")], ["per user", "CLUB"]))
-    assert few == {"per user": 4, "CLUB": 0}
+    assert all_of_them == {"CLUB": 0, "complete": 1, "C3": 2, "LinUCB": 3, "MultipleLinUCB": 4}
+    few = places(made.experiment([made.world("a")], ["MultipleLinUCB", "CLUB"]))
+    assert few == {"MultipleLinUCB": 4, "CLUB": 0}
 
 
 def test_places_are_distinct():

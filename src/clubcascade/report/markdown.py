@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from clubcascade.experiment.cell_files import written
-from clubcascade.report.claims import CLAIMS, Judged, judge
-from clubcascade.report.claims.claim import VACUOUS
+from clubcascade.report.claims import CLAIMS, VACUOUS, Judged, judge, summary
 from clubcascade.report.finals import COLUMNS, final_estimates
 from clubcascade.report.folders import EDGE, Run, edge_words, find_runs, first_look_words
 from clubcascade.report.numbers import UNKNOWN, with_half
-from clubcascade.report.page.claims_table import summary
 from clubcascade.report.page.header import heading
 from clubcascade.report.page.tables import HEADS
 

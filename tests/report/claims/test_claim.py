@@ -1,7 +1,9 @@
 from __future__ import annotations
 
-from clubcascade.report.claims import CLAIMS, Verdict
-from clubcascade.report.claims.claim import Claim, Evidence, judge
+import pytest
+
+from clubcascade.report.claims import CLAIMS, Claim, Evidence, Verdict, _claim, judge
+from clubcascade.report.comparisons import KINDS, Comparison, compare
 from clubcascade.report.folders import PAPER
 from tests.report import made
 
@@ -9,21 +11,16 @@ EVEN = made.regrets({("(a)", label): 10.0 for label in ("CLUB", "C3", "LinUCB")}
 
 
 def test_only_folders_of_the_right_figure_are_asked(tmp_path):
-    plan = made.experiment([made.world("(a)")])
+    plan = made.experiment([made.world("(a)")], ["CLUB", "C3"])
     runs = [made.run(tmp_path / name, plan, EVEN) for name in ("yelp", "yelp-mine", "synthetic")]
-    claim = Claim(
-        "here",
-        "It is so.",
-        "By looking.",
-        ("yelp",),
-        lambda run: [Evidence("(a)", run.name, "1", Verdict.HOLDS)],
-    )
+    ours = Comparison(kind="better", between=("ours", "theirs"))
+    claim = Claim("here", "It is so.", "By regret.", ("yelp",), (ours,))
     judged = judge(claim, runs)
-    assert [(each.folder, each.what) for each in judged.evidence] == [
-        ("yelp", "yelp"),
-        ("yelp-mine", "yelp-mine"),
+    assert [(each.folder, each.panel) for each in judged.evidence] == [
+        ("yelp", "(a)"),
+        ("yelp-mine", "(a)"),
     ]
-    assert judged.verdict is Verdict.HOLDS
+    assert judged.verdict is Verdict.UNDECIDED
     assert judge(claim, runs[2:]).verdict is Verdict.UNMEASURED
 
 
@@ -36,7 +33,7 @@ def test_every_claim_is_whole():
     for claim in CLAIMS:
         assert claim.where and claim.reading
         assert claim.quote[0].isupper() and claim.quote.endswith(".")
-        assert (claim.check is None) == (not claim.figures)
+        assert bool(claim.compare) == bool(claim.figures)
     asked = {name for claim in CLAIMS for name in claim.figures}
     assert set(PAPER) <= asked
 
@@ -51,7 +48,7 @@ def test_without_results_almost_nothing_is_measured():
 def test_every_check_survives_results_that_say_nothing_about_it(tmp_path):
     """Other policies, other panels, one seed, no results at all: no evidence, and no error."""
     plans = [
-        made.experiment([made.world("(a)")], ["per user"], seeds=1),
+        made.experiment([made.world("(a)")], ["MultipleLinUCB"], seeds=1),
         made.experiment([made.replay("(a)", "other")], ["CLUB"], seeds=1),
         made.experiment([made.world("(a)"), made.replay("(b)", "yelp")], seeds=2),
     ]
@@ -60,5 +57,24 @@ def test_every_check_survives_results_that_say_nothing_about_it(tmp_path):
             whole = made.run(tmp_path / f"x{i}", plan, lambda *key: {})
             run = made.without(whole, lambda rows, seeds=seeds: rows["seed"] >= seeds)
             for claim in CLAIMS:
-                if claim.check is not None:
-                    assert list(claim.check(run)) == []
+                for comparison in claim.compare:
+                    assert list(compare(run, comparison)) == []
+
+
+def test_every_comparison_of_the_file_is_known_and_used():
+    assert {each.kind for claim in CLAIMS for each in claim.compare} == set(KINDS)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"figure": ["synthetic"]},
+        {"compare": [{"kind": "better", "between": ["ours"], "betwixt": 1}]},
+        {"known": [{"what": "1", "numbers": "1", "verdict": "hold"}]},
+    ],
+)
+def test_a_slip_in_the_file_is_an_error(entry):
+    whole = {"where": "here", "quote": "It is so.", "reading": "By regret."}
+    _claim(whole)
+    with pytest.raises((TypeError, ValueError)):
+        _claim(whole | entry)

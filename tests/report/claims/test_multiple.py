@@ -10,7 +10,7 @@ PANELS = [
     for name in ("Yelp", "MovieLens")
     for n in (40, 900)
 ]
-PLAN = made.experiment(PANELS, ["CLUB", "per user"])
+PLAN = made.experiment(PANELS, ["CLUB", "MultipleLinUCB"])
 
 
 def run(tmp_path, rate):

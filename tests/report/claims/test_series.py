@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clubcascade.report.claims import series
+from clubcascade.report import series
 from tests.report import made
 
 
@@ -28,13 +28,13 @@ def named(run, label):
 def test_the_round_from_which_it_stays_ahead(run):
     (panel,) = run.results.experiment.panels
     club, c3 = named(run, "CLUB"), named(run, "C3")
-    found = series.rounds_until_ahead(run, panel, club, c3)
+    found = series.ahead_since(run, panel, club, c3, 0.05)
     assert found.rounds.tolist() == [65.0] * 4 and found.end == 100
     never = [np.inf] * 4
-    assert series.rounds_until_ahead(run, panel, c3, club).rounds.tolist() == never
+    assert series.ahead_since(run, panel, c3, club, 0.05).rounds.tolist() == never
     other = named(run, "LinUCB")
-    assert series.rounds_until_ahead(run, panel, c3, other).rounds.tolist() == never
-    far = series.rounds_until_ahead(run, panel, club, c3, margin=0.6)
+    assert series.ahead_since(run, panel, c3, other, 0.05).rounds.tolist() == never
+    far = series.ahead_since(run, panel, club, c3, 0.6)
     assert far.rounds.tolist() == never
 
 
@@ -45,7 +45,7 @@ def test_ahead_at_the_last_round_only_is_reached_there(tmp_path):
         lambda panel, label, seed, t: {"regret": t / 2 if (label, t) == ("CLUB", 100) else t},
     )
     (panel,) = run.results.experiment.panels
-    found = series.rounds_until_ahead(run, panel, named(run, "CLUB"), named(run, "C3"))
+    found = series.ahead_since(run, panel, named(run, "CLUB"), named(run, "C3"), 0.05)
     assert found.rounds.tolist() == [100.0] * 4
 
 
@@ -70,9 +70,9 @@ def test_an_advantage_over_nothing_is_not_a_number(tmp_path):
 def test_rounds_until_there_are_as_many_clusters(run):
     (panel,) = run.results.experiment.panels
     club, c3 = named(run, "CLUB"), named(run, "C3")
-    assert series.rounds_until_as_many(run, panel, club, 2).rounds.tolist() == [30.0] * 4
-    assert series.rounds_until_as_many(run, panel, club, 1).rounds.tolist() == [5.0] * 4
-    assert series.rounds_until_as_many(run, panel, c3, 2).rounds.tolist() == [np.inf] * 4
+    assert series.split_at(run, panel, club, 2).rounds.tolist() == [30.0] * 4
+    assert series.split_at(run, panel, club, 1).rounds.tolist() == [5.0] * 4
+    assert series.split_at(run, panel, c3, 2).rounds.tolist() == [np.inf] * 4
 
 
 def test_rounds_at_a_share(run):
@@ -94,10 +94,10 @@ def test_only_seeds_that_both_have_are_compared(run):
 
 
 def test_real_data_are_compared_by_clicks_and_synthetic_worlds_by_regret(run, tmp_path):
-    assert series.yardstick(run) == "regret"
+    assert series.default_measure(run) == "regret"
     plan = made.experiment([made.replay("(a)", "yelp")])
     keys = {("(a)", c.label): 0.5 for c in plan.policies}
-    assert series.yardstick(made.run(tmp_path / "yelp", plan, made.rates(keys))) == "ctr"
+    assert series.default_measure(made.run(tmp_path / "yelp", plan, made.rates(keys))) == "ctr"
 
 
 def test_values_are_paired_by_seed_whatever_their_order():

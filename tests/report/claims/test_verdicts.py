@@ -5,8 +5,8 @@ from itertools import permutations
 
 import pytest
 
-from clubcascade.report.claims.verdicts import Verdict, combined, of_difference
 from clubcascade.report.paired import Estimate
+from clubcascade.report.verdicts import Verdict, combined, of_difference
 
 HOLDS, PARTLY, FAILS, UNDECIDED, UNMEASURED, WITHHELD = Verdict
 

@@ -1,22 +1,21 @@
 from __future__ import annotations
 
-from clubcascade.report.claims import Claim, Evidence, Judged, Verdict
-from clubcascade.report.page.claims_table import claims_section, summary, verdict_counts
+from clubcascade.report.claims import Claim, Evidence, Judged, Verdict, summary
+from clubcascade.report.comparisons import Comparison
+from clubcascade.report.page.claims_table import claims_section, verdict_counts
+
+SOME = (Comparison(kind="better", between=("ours", "theirs")),)
 
 
 def evidence(verdict, value=0.5, unit="ratio", caveat=""):
     return Evidence("(a)", "regret", "1 < 2", verdict, value, unit, caveat, folder="synthetic")
 
 
-def nothing(run):
-    return []
-
-
 HOLDS = Judged(
-    Claim("5.", "It <works>.", "By looking.", ("synthetic",), nothing),
+    Claim("5.", "It <works>.", "By looking.", ("synthetic",), SOME),
     (evidence(Verdict.HOLDS, 0.25), evidence(Verdict.UNDECIDED), evidence(Verdict.FAILS, 1.25)),
 )
-UNKNOWN = Judged(Claim("5.", "Nobody knows.", "Not yet.", ("yelp", "ctr"), nothing), ())
+UNKNOWN = Judged(Claim("5.", "Nobody knows.", "Not yet.", ("yelp", "ctr"), SOME), ())
 
 
 def test_the_summary_counts_and_gives_the_range():

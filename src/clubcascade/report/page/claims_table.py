@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 
-from clubcascade.report.claims import Claim, Judged, Verdict
-from clubcascade.report.claims.claim import VACUOUS
+from clubcascade.report.claims import VACUOUS, Claim, Judged, Verdict, summary
 from clubcascade.report.page.html import Markup, tag
 from clubcascade.report.page.tables import scrolled
 
@@ -27,8 +25,8 @@ def claims_section(judged: Sequence[Judged]) -> Markup:
     earlier: dict[object, int] = {}
     rows = []
     for number, each in enumerate(judged, start=1):
-        key = (each.claim.figures, each.claim.check)
-        same = earlier.get(key) if each.claim.check is not None else None
+        key = (each.claim.figures, each.claim.compare)
+        same = earlier.get(key) if each.claim.compare else None
         earlier.setdefault(key, number)
         rows.append(_row(number, each, same))
     return tag(
@@ -64,38 +62,6 @@ def badge(verdict: Verdict, before: str = "", *, vacuous: bool = False) -> Marku
     kind = verdict.name.lower()
     after = f" ({VACUOUS})" if vacuous else ""
     return tag("span", f"{before}{MARKS[verdict]} {verdict}{after}", class_=f"badge {kind}")
-
-
-def summary(judged: Judged) -> str:
-    """Say how many comparisons came out how."""
-    counts = Counter(each.verdict for each in judged.evidence)
-    looks = counts[Verdict.WITHHELD]
-    n = len(judged.evidence) - looks
-    if not n:
-        return f"{looks} comparison{'s' if looks > 1 else ''} of a first look{_range(judged)}"
-    holds = counts[Verdict.HOLDS]
-    words = f"{holds} of {n} comparison{'s' if n > 1 else ''} hold{'s' if holds == 1 else ''}"
-    against, open_ = counts[Verdict.FAILS], counts[Verdict.UNDECIDED]
-    if against:
-        words += f", {against} speak{'s' if against == 1 else ''} against"
-    if open_:
-        words += f", {open_} undecided"
-    if looks:
-        words += f", {looks} more of a first look"
-    caveats = Counter(each.caveat for each in judged.evidence if each.caveat)
-    told = ", ".join(f"{caveat}: {count}" for caveat, count in caveats.items())
-    return f"{words}{f' ({told})' if told else ''}{_range(judged)}"
-
-
-def _range(judged: Judged) -> str:
-    """Say between which values the deciding numbers lie."""
-    ranges = []
-    for unit in dict.fromkeys(each.unit for each in judged.evidence):
-        values = [e.value for e in judged.evidence if e.unit == unit and not math.isnan(e.value)]
-        if values:
-            ends = dict.fromkeys(f"{end:.3g}" for end in (min(values), max(values)))
-            ranges.append(f"; {unit} {' to '.join(ends)}")
-    return "".join(ranges)
 
 
 def _row(number: int, judged: Judged, same: int | None) -> Markup:

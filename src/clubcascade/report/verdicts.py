@@ -1,11 +1,19 @@
-"""Verdicts: of one comparison, and of a sentence that several comparisons speak about."""
+"""Evidence and verdicts: of one comparison, and of a sentence that has several."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
 from clubcascade.report.paired import Estimate
+
+NOT_REACHED = "not reached"
+"""A caveat: rounds until an event are compared, and some runs never reach it."""
+
+VACUOUS = "vacuous bound"
+"""A caveat: the bound is above the number of rounds, which bounds the regret of any policy."""
 
 
 class Verdict(StrEnum):
@@ -17,6 +25,40 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"
     UNMEASURED = "not measured"
     WITHHELD = "no verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One comparison.
+
+    Parameters
+    ----------
+    panel
+        Where it was made; panels that are compared stand together.
+    what
+        What was measured, and when.
+    numbers
+        The values, their ratio and its interval.
+    verdict
+        What they say.
+    value
+        The one number that decides: a ratio, or what ``unit`` says.
+    unit
+        What the value is.
+    caveat
+        What the verdict rests on that a reader must know; empty where there is nothing.
+    folder
+        The result folder; empty where none was needed.
+    """
+
+    panel: str
+    what: str
+    numbers: str
+    verdict: Verdict
+    value: float = math.nan
+    unit: str = "ratio"
+    caveat: str = ""
+    folder: str = ""
 
 
 def of_difference(found: Estimate, wanted: int) -> Verdict:
