@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 import clubcascade as cc
-from clubcascade.kernels import cohort_belief as belief
-from clubcascade.kernels import cohort_judge
+from clubcascade.kernels import cohort_posterior as posterior
+from clubcascade.kernels import cohort_selection
 
 SEEDS = range(300, 305)
 D = 20
@@ -66,11 +66,11 @@ def only_ways(allowed: Callable[[int], bool]) -> Maker:
 
     def make(env: World, seed: int) -> cc.Policy:
         policy = cohort_cascade(seed)
-        ways = [way for way in range(belief.WAYS) if allowed(way)]
-        others = [way for way in range(belief.WAYS) if not allowed(way)]
-        policy._arrays["error"][: belief.BUCKETS, others] = np.inf
-        if cohort_judge.FIRST_WAY not in ways:
-            policy._arrays["way"][:] = ways[-1]
+        ways = [way for way in range(posterior.N_PREDICTORS) if allowed(way)]
+        others = [way for way in range(posterior.N_PREDICTORS) if not allowed(way)]
+        policy._arrays["error"][: posterior.N_BUCKETS, others] = np.inf
+        if cohort_selection.FIRST_PREDICTOR not in ways:
+            policy._arrays["predictor"][:] = ways[-1]
         return policy
 
     return make
@@ -99,10 +99,10 @@ def known(env: World, seed: int) -> cc.Policy:
 
 VARIANTS: dict[str, Maker] = {
     "CohortCascade": lambda env, seed: cohort_cascade(seed),
-    "no cohorts": only_ways(lambda way: way <= len(belief.PULLS)),
-    "no weights of one's own": only_ways(lambda way: belief.pull_of(way) == math.inf),
-    "neither: everyone's weights": only_ways(lambda way: way == len(belief.PULLS)),
-    "no everyone: cohort and user": only_ways(lambda way: way > len(belief.PULLS)),
+    "no cohorts": only_ways(lambda way: way <= len(posterior.PRECISIONS)),
+    "no weights of one's own": only_ways(lambda way: posterior.precision_of(way) == math.inf),
+    "neither: everyone's weights": only_ways(lambda way: way == len(posterior.PRECISIONS)),
+    "no everyone: cohort and user": only_ways(lambda way: way > len(posterior.PRECISIONS)),
     "moves to the best cohort, not drawn": with_scalars(draws_moves=False),
     "draws not mirrored": with_scalars(mirrors_draws=False),
     "the whole list at once": with_scalars(sequential=False),

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.engine.clock import SEED, K
 from benchmarks.engine.literal import LiteralClub
 from clubcascade.core import Catalog, Floats, Ints
-from clubcascade.environments.table import Table
+from clubcascade.environments.tabular import TabularEnvironment
 from clubcascade.policies.club_cascade import ClubCascade
 from clubcascade.simulation import simulate
 
@@ -35,7 +35,9 @@ class Stretch:
     regret: Floats
 
 
-def drive(learner: Learner, env: Table, first: int, rounds: int, *, loose: bool) -> Stretch:
+def drive(
+    learner: Learner, env: TabularEnvironment, first: int, rounds: int, *, loose: bool
+) -> Stretch:
     """Let a learner play rounds ``first``, ``first + 1``, ... of an environment, from Python.
 
     Parameters
@@ -76,7 +78,7 @@ def points(rounds: int, length: int) -> tuple[int, ...]:
     return tuple(sorted({0, (rounds - length) // 2, rounds - length}))
 
 
-def after(fresh: ClubCascade, env: Table, rounds: int) -> ClubCascade:
+def after(fresh: ClubCascade, env: TabularEnvironment, rounds: int) -> ClubCascade:
     """Return a new policy like ``fresh`` that has played the first rounds of a run."""
     policy = fresh.fresh()
     if rounds:
@@ -101,7 +103,12 @@ def literal_of(policy: ClubCascade) -> LiteralClub:
 
 
 def stretches(
-    fresh: ClubCascade, env: Table, begins: Sequence[int], length: int, *, literal: bool
+    fresh: ClubCascade,
+    env: TabularEnvironment,
+    begins: Sequence[int],
+    length: int,
+    *,
+    literal: bool,
 ) -> list[Stretch]:
     """Play stretches of one run from Python, each from the state of the compiled run there."""
     drive(after(fresh, env, 0), env, 0, 3, loose=False)  # compiled, if it was not

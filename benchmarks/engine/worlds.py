@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clubcascade.environments.synthetic import Synthetic
-from clubcascade.environments.table import Table
+from clubcascade.environments.tabular import TabularEnvironment
 from clubcascade.policies.club_cascade import ClubCascade
 
 FEATURES = 20
@@ -42,11 +42,11 @@ def paper_world(
     return world
 
 
-def crowd(n_users: int, n_items: int, n_features: int = FEATURES) -> Table:
+def crowd(n_users: int, n_items: int, n_features: int = FEATURES) -> TabularEnvironment:
     """Return the same world for a crowd; the true clusters are not compared with."""
     few = paper_world(CLUSTERS, n_items, n_features)
     kind = np.random.default_rng(STRUCTURE).integers(len(few.attraction), size=n_users)
-    return Table(few.catalog.features, few.attraction, kind)
+    return TabularEnvironment(few.catalog.features, few.attraction, kind)
 
 
 def paper_policy(n_users: int, n_features: int = FEATURES, alpha: float = ALPHA) -> ClubCascade:

@@ -106,7 +106,7 @@ class Link:
     def compiled(self) -> Any:
         """The link as the kernels take it."""
         table = self._table if self._kind == kernels.TABLE else np.zeros((2, 2))
-        return kernels.Link.make(
+        return kernels.CompiledLink.make(
             table=np.ascontiguousarray(table),
             kind=self._kind,
             first=float(-REACH),

@@ -82,13 +82,13 @@ class CopiesDrawAnew(cc.CascadeLinTS):
 
 
 class TellsOtherScores(cc.C3UCB):
-    def _tell(self, user, items, rows, scores):
+    def _convert_scores(self, user, items, rows, scores):
         scores[:] = 1.0
 
 
 class TellsAnotherList(cc.C3UCB):
-    def listed(self, user, items, k):
-        rows, scores = super().listed(user, items, k)
+    def recommend_scored(self, user, items, k):
+        rows, scores = super().recommend_scored(user, items, k)
         return rows[::-1], scores[::-1]
 
 
@@ -126,7 +126,7 @@ class Draws(cc.C3UCB):
         super().recommend(user, items, k)
         return self._rng.permutation(len(items))[:k]
 
-    ranks_by_model = tells_scores = False
+    ranks_by_model = has_scores = False
 
     def state(self):
         return super().state() | {"draws": self._rng.bit_generator.state}

@@ -39,11 +39,11 @@ def changed(edited, file):
 
 def test_an_edit_in_one_policy_changes_its_own_results_only(edited):
     assert changed(edited, "policies/cohort_cascade.py") == {"cohort_cascade"}
-    assert changed(edited, "kernels/cohort_sets.py") == {"cohort_cascade"}
+    assert changed(edited, "kernels/cohort_assignment.py") == {"cohort_cascade"}
 
 
 def test_an_edit_in_what_all_stand_on_changes_all(edited):
-    for file in ("kernels/play.py", "kernels/world.py", "core/catalog.py"):
+    for file in ("kernels/loop.py", "kernels/world.py", "core/catalog.py"):
         assert changed(edited, file) == set(POLICIES), file
     for file in ("experiment/running.py", "experiment/named.py", "environments/synthetic.py"):
         assert changed(edited, file) == set(POLICIES), file

@@ -87,10 +87,10 @@ def test_no_evidence_is_above_its_ceiling(d, seed, noise):
     cohorts = np.flatnonzero(arrays["size"])
     assert len(cohorts) > 0
     for node in range(9):
-        top = cohort_evidence.ceiling(state, node, 0, within + between, noise)
-        found = [(cohort_evidence.of_nobody(state, node, noise), top)]
+        top = cohort_evidence.evidence_bound(state, node, 0, within + between, noise)
+        found = [(cohort_evidence.of_new_cohort(state, node, noise), top)]
         for g in cohorts:
-            top = cohort_evidence.ceiling(state, node, g, within, noise)
+            top = cohort_evidence.evidence_bound(state, node, g, within, noise)
             found.append((cohort_evidence.of_cohort(state, node, g, noise), top))
         for value, top in found:
             assert value <= top + 1e-9 * max(1.0, abs(top))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clubcascade.kernels import likelihood, newton, one_pass, samples
+from clubcascade.kernels import likelihood, newton, online_newton, samples
 from clubcascade.links import Link, read_link
 from clubcascade.policies._likelihoods import Likelihoods, make_store
 from tests.reference.glm import estimate
@@ -31,10 +31,10 @@ class Case:
 
     def see(self, x, y):
         if self.fits.online:
-            one_pass.pass_once(self.fits.struct, 0, self.link, x, float(y))
+            online_newton.newton_step(self.fits.struct, 0, self.link, x, float(y))
         elif x.any():
             item = samples.number(self.store, x)
-            samples.note(self.fits._counts, 0, item, int(y))
+            samples.count(self.fits._counts, 0, item, int(y))
             likelihood.follow(self.fits.struct, 0, self.link, x)
 
     def solve(self, anew=0):
@@ -97,11 +97,11 @@ def test_separable_samples_never_give_nan(seed, link, online, penalty, n):
 
 
 def test_tiny_probabilities():
-    # one click in 10^12 looks: the weight is about the logarithm of the odds
+    # one click in 10^12 observations: the weight is about the logarithm of the odds
     case = Case(1, penalty=1e-6)
     case.see(np.ones(1), 1)
-    looks = samples.lists(case.fits._counts)[1]
-    looks[0] = 10**12
+    observations = samples.lists(case.fits._counts)[1]
+    observations[0] = 10**12
     weight = case.solve(anew=1)[0]
     assert weight == pytest.approx(np.log(1e-12), abs=1e-4)
 

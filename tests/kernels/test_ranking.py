@@ -50,5 +50,5 @@ def test_means_and_bounds_of_some_offered_rows(n, d):
     rows, scores = np.empty(k, np.int64), np.empty(k)
     ranking.rank_means(weights, features, offered, rows, scores)
     np.testing.assert_array_equal(rows, best(mean, k))
-    ranking.rank_loose(weights, inverse, 0.7, features, offered, rows, scores)
+    ranking.rank_fully(weights, inverse, 0.7, features, offered, rows, scores)
     np.testing.assert_array_equal(rows, best(mean + 0.7 * width, k))

@@ -15,16 +15,18 @@ from tests.reference.problems import examples
 
 def make_counts(n):
     places = {name: np.zeros(n, np.int64) for name in ("begin", "size", "room")}
-    entries = {name: np.zeros(4, np.int64) for name in ("ids", "looks", "clicks")}
-    return samples.Counts.make(**places, **entries, n_entries=0), list(places.values())
+    entries = {name: np.zeros(4, np.int64) for name in ("ids", "observations", "clicks")}
+    return samples.ItemCounts.make(**places, **entries, n_entries=0), list(places.values())
 
 
 def read(counts, places, g):
     begin, size, _ = places
-    ids, looks, clicks = samples.lists(counts)
+    ids, observations, clicks = samples.lists(counts)
     part = slice(begin[g], begin[g] + size[g])
     assert (np.diff(ids[part]) > 0).all(), "a list must be in the order of its items"
-    entries = zip(ids[part].tolist(), looks[part].tolist(), clicks[part].tolist(), strict=True)
+    entries = zip(
+        ids[part].tolist(), observations[part].tolist(), clicks[part].tolist(), strict=True
+    )
     return {item: (seen, clicked) for item, seen, clicked in entries}
 
 
@@ -34,19 +36,21 @@ def test_counts_are_those_of_a_dictionary(notes):
     counts, places = make_counts(6)
     expected = [{} for _ in range(6)]
     for g, item, click in notes:
-        samples.note(counts, g, item, int(click))
+        samples.count(counts, g, item, int(click))
         seen, clicked = expected[g].get(item, (0, 0))
         expected[g][item] = (seen + 1, clicked + click)
     for g in range(6):
         assert read(counts, places, g) == expected[g]
     which = np.array([0, 2, 4])
     samples.gather(counts, which, 31, counts, 5)
-    looks, clicks = Counter(), Counter()
+    observations, clicks = Counter(), Counter()
     for g in which.tolist():
         for item, (seen, clicked) in expected[g].items():
-            looks[item] += seen
+            observations[item] += seen
             clicks[item] += clicked
-    assert read(counts, places, 5) == {item: (looks[item], clicks[item]) for item in looks}
+    assert read(counts, places, 5) == {
+        item: (observations[item], clicks[item]) for item in observations
+    }
     for g in range(5):
         assert read(counts, places, g) == expected[g], "another list was touched"
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from clubcascade.environments import Matrix, Table
+from clubcascade.environments import Matrix, TabularEnvironment
 from clubcascade.kernels import world as kernels
 
 
 def test_no_item_is_offered_twice_in_a_round():
     """Not even when as many are offered as there are: any walk meets all of the table."""
     one = np.zeros(1, np.int64)
-    env = Table(np.eye(32), np.full((1, 32), 0.5), one, offered=20)
+    env = TabularEnvironment(np.eye(32), np.full((1, 32), 0.5), one, offered=20)
     whole = np.empty(32, np.int64)
     for t in range(40):
         kernels.offer(env.world, t, whole)

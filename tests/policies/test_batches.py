@@ -127,10 +127,10 @@ def test_a_changed_catalogue_does_not_recompute_the_rest():
     policy.recommend("a", catalog, 4)
     changed = catalog.replace([5], [[0.0, 0.0, 0.1]])
     policy.recommend("a", changed, 4)
-    memory, before = policy._shelves.memory(changed), policy._shelves.memory(catalog)
+    cache, before = policy._indexes.cache(changed), policy._indexes.cache(catalog)
     kept = np.delete(np.arange(500), 5)
-    np.testing.assert_array_equal(memory.width[0, kept], before.width[0, kept])
-    assert memory.owner[0] == 0  # the slot was taken over, not filled anew
+    np.testing.assert_array_equal(cache.width[0, kept], before.width[0, kept])
+    assert cache.owner[0] == 0  # the slot was taken over, not filled anew
 
 
 def test_bad_changes_of_a_catalogue():

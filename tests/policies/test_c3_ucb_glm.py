@@ -11,7 +11,7 @@ from scipy.optimize import root
 import clubcascade as cc
 from clubcascade import theory
 from tests.reference.glm import GroupedGLM
-from tests.reference.one_pass import GroupedOnePass
+from tests.reference.online_newton import GroupedOnePass
 from tests.reference.problems import assert_near, examples, play, problems
 
 

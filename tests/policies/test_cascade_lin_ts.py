@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clubcascade as cc
-from clubcascade.kernels import luck
+from clubcascade.kernels import counter_rng
 from clubcascade.policies._seeds import key_of
 from tests.reference.cascade_lin_ts import CascadeLinTS
 from tests.reference.problems import assert_near, examples, play, problems
@@ -16,7 +16,7 @@ from tests.reference.problems import assert_near, examples, play, problems
 def normals(policy):
     """The standard normal vector that the next call of ``recommend`` will use."""
     key, draws = key_of(policy.seed, "draws"), policy.state()["draws"][0]
-    return np.array([luck.normal(key, draws, f) for f in range(policy.n_features)])
+    return np.array([counter_rng.normal(key, draws, f) for f in range(policy.n_features)])
 
 
 @examples(80)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import clubcascade as cc
 from clubcascade.checks._play import same
-from clubcascade.kernels import luck
+from clubcascade.kernels import counter_rng
 from clubcascade.policies._seeds import key_of
 from tests.reference.club_cascade import ClubCascade
 from tests.reference.problems import (
@@ -356,7 +356,7 @@ def test_the_code_of_2017(problem, parameters, start):
 def uniforms(policy, n):
     """The numbers that the next call of ``recommend`` will multiply the bonuses with."""
     key, draws = key_of(policy.seed, "draws"), policy.state()["draws"][0]
-    return np.array([luck.uniform(key, draws, j) for j in range(n)])
+    return np.array([counter_rng.uniform(key, draws, j) for j in range(n)])
 
 
 def test_the_code_of_2017_has_its_own_alpha():

@@ -13,7 +13,7 @@ import clubcascade as cc
 from clubcascade import theory
 from clubcascade.errors import InvalidArgument, UnknownName
 from tests.reference.club_cascade_glm import ClubCascadeGLM
-from tests.reference.one_pass import ClubCascadeOnePass
+from tests.reference.online_newton import ClubCascadeOnePass
 from tests.reference.problems import assert_near, busy_problem, examples, partition, play, problems
 
 ALPHAS = st.sampled_from([0.0, 0.3, 1.0, math.inf]) | st.floats(0.1, 3.0)

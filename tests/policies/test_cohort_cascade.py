@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 import clubcascade as cc
 from clubcascade.checks._play import same
-from clubcascade.kernels import cohort_belief as belief
-from clubcascade.kernels import cohort_sets as sets
-from clubcascade.kernels import luck, ziggurat
+from clubcascade.kernels import cohort_assignment as assignment
+from clubcascade.kernels import cohort_posterior as posterior
+from clubcascade.kernels import counter_rng, ziggurat
+from clubcascade.kernels.cohort_assignment import MAX_CANDIDATES
 from clubcascade.kernels.cohort_evidence import SMALL_SHARE
-from clubcascade.kernels.cohort_sets import TRIED
 from clubcascade.kernels.ridge import RENEW
 from clubcascade.policies._seeds import key_of
-from clubcascade.policies.cohort_cascade import WIDER
+from clubcascade.policies.cohort_cascade import MEAN_WIDENING
 from tests.reference.cohort_cascade import CohortCascade
 from tests.reference.problems import (
     Problem,
@@ -60,7 +60,7 @@ class Twin:
         self.reference = CohortCascade(
             problem.d,
             problem.early,
-            lambda t, place: luck.uniform(moves, t, place),
+            lambda t, place: counter_rng.uniform(moves, t, place),
             **parameters,
         )
 
@@ -100,7 +100,7 @@ class Twin:
         assert state["due"].tolist() == [reference.due[user] for user in reference.users]
         assert state["way"].tolist() == reference.way
         errors = np.column_stack([reference.error, reference.judged])
-        assert_near(state["error"][: belief.BUCKETS], errors, "errors, and looks judged")
+        assert_near(state["error"][: posterior.N_BUCKETS], errors, "errors, and looks judged")
         assert_near(state["noise"], [reference.noise, reference.unrest], "noise")
         used = len(state["size"])
         for g in range(used):
@@ -266,12 +266,12 @@ def test_agrees_with_more_cohorts_than_are_tried_at_a_time():
     for t in range(40):
         for number, user in enumerate(reference.users):
             if reference.label[user] != number + 1:
-                sets._leave(policy.compiled, number)
-                sets._join(policy.compiled, number, number + 1)
+                assignment._leave(policy.compiled, number)
+                assignment._join(policy.compiled, number, number + 1)
                 reference.move(user, number + 1)
-        assert len(reference.occupied()) > TRIED + 1
+        assert len(reference.occupied()) > MAX_CANDIDATES + 1
         number = t % len(reference.users)
-        found = sets.place(policy.compiled, number, t, 0)
+        found = assignment.reassign(policy.compiled, number, t, 0)
         assert found == reference.place(reference.users[number], t, 0)
         assert reference.margin >= NEAR_TIE, "rounding might have decided: choose another seed"
         assert policy.labels().tolist() == [reference.label[user] for user in reference.users]
@@ -372,10 +372,10 @@ def test_late_users_find_their_cohort():
 
 
 def test_a_few_new_users_are_pioneers():
-    numbers = [node for node in range(600) if belief.is_pioneer(node, 0)]
+    numbers = [node for node in range(600) if posterior.is_warm_up(node, 0)]
     assert numbers == [15, 31, 47, 63, 79, 95, 111, 127, 255, 383, 511]
-    assert belief.is_pioneer(15, belief.PIONEER_LOOKS - 1)
-    assert not belief.is_pioneer(15, belief.PIONEER_LOOKS)
+    assert posterior.is_warm_up(15, posterior.WARM_UP_OBSERVATIONS - 1)
+    assert not posterior.is_warm_up(15, posterior.WARM_UP_OBSERVATIONS)
 
 
 @pytest.mark.compiled  # long
@@ -455,18 +455,18 @@ def test_draws_are_as_wide_as_the_belief():
     policy, _ = played(env, rounds=60, explore=0.7)
     state = policy.state()
     user = policy.users[0]
-    way = int(state["way"][belief.bucket(int(state["count"][0]))])
-    pull = belief.pull_of(way)
-    g = int(state["label"][0]) if way > len(belief.PULLS) else 0
+    way = int(state["way"][posterior.bucket(int(state["count"][0]))])
+    pull = posterior.precision_of(way)
+    g = int(state["label"][0]) if way > len(posterior.PRECISIONS) else 0
     scale = 0.7**2 * state["noise"][0]
     upper = np.triu(state["root"][g])
-    centre = WIDER**2 * scale * np.linalg.inv(upper.T @ upper)
+    centre = MEAN_WIDENING**2 * scale * np.linalg.inv(upper.T @ upper)
     own = np.linalg.inv(state["gram"][0] + pull * np.eye(4)) if pull < np.inf else np.zeros((4, 4))
     shrink = pull * own if pull < np.inf else np.eye(4)
     expected = shrink @ centre @ shrink + scale * own
     draws, mean = np.empty((20_000, 4)), np.empty(4)
     for shift in draws:
-        belief.draw(policy.compiled, 0, mean, shift)
+        posterior.sample_weights(policy.compiled, 0, mean, shift)
         assert_near(mean, policy.user_weights(user), "mean of the draws")
     draws += mean
     spread = np.sqrt(np.diag(expected))

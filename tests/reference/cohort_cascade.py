@@ -12,19 +12,19 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from clubcascade.kernels import (
-    cohort_belief,
+    cohort_assignment,
     cohort_evidence,
-    cohort_judge,
-    cohort_list,
     cohort_models,
-    cohort_sets,
+    cohort_posterior,
+    cohort_ranking,
+    cohort_selection,
     cohort_split,
 )
 from clubcascade.policies import cohort_cascade
 
-WITHIN, BETWEEN = cohort_cascade.WITHIN, cohort_cascade.BETWEEN
+WITHIN, BETWEEN = cohort_cascade.WITHIN_VARIANCE, cohort_cascade.BETWEEN_VARIANCE
 CENTRES = ("everyone", "cohort")
-WAYS = [(centre, pull) for centre in CENTRES for pull in (*cohort_belief.PULLS, math.inf)]
+WAYS = [(centre, pull) for centre in CENTRES for pull in (*cohort_posterior.PRECISIONS, math.inf)]
 
 
 def log_probability(rows, clicks, centre, spread, noise):
@@ -53,10 +53,10 @@ class CohortCascade:
             self.join(user)
         self.split_due = [0] * self.places
         self.behind = {g: (np.zeros((d, d)), np.zeros(d), 0) for g in range(self.places)}
-        self.error = np.zeros((cohort_belief.BUCKETS, cohort_belief.WAYS))
-        self.judged = np.zeros(cohort_belief.BUCKETS)  # the looks that errors are of
-        self.way = [cohort_judge.FIRST_WAY] * cohort_belief.BUCKETS
-        self.noise = cohort_cascade.FIRST_NOISE * (16 if self.logistic else 1)
+        self.error = np.zeros((cohort_posterior.N_BUCKETS, cohort_posterior.N_PREDICTORS))
+        self.judged = np.zeros(cohort_posterior.N_BUCKETS)  # the looks that errors are of
+        self.way = [cohort_selection.FIRST_PREDICTOR] * cohort_posterior.N_BUCKETS
+        self.noise = cohort_cascade.INITIAL_NOISE * (16 if self.logistic else 1)
         self.unrest = 1.0  # the share of reviews that moved somebody
         self.slack = 0.0  # the share of the slack that is allowed, as of the last judgement
         self.lists = 0
@@ -115,7 +115,7 @@ class CohortCascade:
     def keep(self, g):
         """The same if the count has changed enough."""
         now, then = self.count_of(g), self.behind[g][2]
-        if now >= cohort_models.STALE * then or cohort_models.STALE * now < then:
+        if now >= cohort_models.RENEW_GROWTH * then or cohort_models.RENEW_GROWTH * now < then:
             self.remember(g)
 
     def spread(self, g):
@@ -125,7 +125,7 @@ class CohortCascade:
     # -- one user -----------------------------------------------------------------------------
 
     def bucket(self, user):
-        return min(int(math.log2(self.count(user) + 1)), cohort_belief.BUCKETS - 1)
+        return min(int(math.log2(self.count(user) + 1)), cohort_posterior.N_BUCKETS - 1)
 
     def centre_of(self, user, way):
         return self.label.get(user, 0) if WAYS[way][0] == "cohort" else 0
@@ -147,7 +147,7 @@ class CohortCascade:
         way = self.way[self.bucket(user)]
         number = self.users.index(user) if user in self.users else len(self.users)
         pioneers = [*range(15, 128, 16), *range(255, number + 1, 128)]
-        if number not in pioneers or self.count(user) >= cohort_belief.PIONEER_LOOKS:
+        if number not in pioneers or self.count(user) >= cohort_posterior.WARM_UP_OBSERVATIONS:
             return way
         return way if WAYS[way][1] <= 1.0 else WAYS.index(("cohort", 1.0))
 
@@ -162,7 +162,7 @@ class CohortCascade:
         scale = self.explore * math.sqrt(self.noise)
         seen, _, _ = self.behind[g]
         upper = np.linalg.cholesky(self.reg * np.eye(self.d) + seen).T
-        wide = cohort_cascade.WIDER * scale
+        wide = cohort_cascade.MEAN_WIDENING * scale
         centre = self.weights(g) + wide * np.linalg.solve(upper, first)
         if pull == math.inf:
             return centre
@@ -183,7 +183,7 @@ class CohortCascade:
     def disappointed(self, user, weights, passed):
         """What is believed if some items are passed over, one after the other."""
         pull = WAYS[self.way_of(user)][1]
-        if pull > cohort_list.FIRM or not self.passes_over:
+        if pull > cohort_ranking.LARGEST_SEQUENTIAL_PRECISION or not self.passes_over:
             return weights
         precision = self.own_matrix(user, pull)
         for item in passed:
@@ -198,14 +198,20 @@ class CohortCascade:
         assert len(set(ranking.tolist())) == len(ranking) == k
         plain = self.hopes(user, items, first, second)
         size = len(items)
-        if k > 1 and self.passes_over and WAYS[self.way_of(user)][1] <= cohort_list.FIRM:
-            spare = (cohort_list.SHORTLIST - 1) * min(k, cohort_list.PASSED)
+        if (
+            k > 1
+            and self.passes_over
+            and WAYS[self.way_of(user)][1] <= cohort_ranking.LARGEST_SEQUENTIAL_PRECISION
+        ):
+            spare = (cohort_ranking.SHORTLIST_FACTOR - 1) * min(
+                k, cohort_ranking.SEQUENTIAL_POSITIONS
+            )
             size = min(size, k + spare)
         last = np.sort(plain)[-size]
         clear, allowed = plain > last + near, plain >= last - near
         for place, row in enumerate(ranking):
             before = ranking[:place]
-            learned = before[: cohort_list.PASSED - 1]
+            learned = before[: cohort_ranking.SEQUENTIAL_POSITIONS - 1]
             hopes = self.hopes(user, items, first, second, learned)
             assert allowed[row], f"place {place}: not on the shortlist"
             left = np.delete(hopes, before)[np.delete(clear, before)]
@@ -219,8 +225,8 @@ class CohortCascade:
         t, self.lists = self.lists, self.lists + 1
         X = np.array(shown_rows[:examined], dtype=float)
         y = np.array([float(k in clicks) for k in range(examined)])
-        few = self.judged[self.bucket(user)] < cohort_judge.JUDGED_FULLY
-        if few or t % cohort_judge.JUDGED_LATER == 0:
+        few = self.judged[self.bucket(user)] < cohort_selection.EVALUATED_FULLY
+        if few or t % cohort_selection.EVALUATED_EVERY == 0:
             self.judge(user, X, y)
         if self.logistic:
             X, y = self.straightened(user, X, y)
@@ -234,13 +240,13 @@ class CohortCascade:
     def judge(self, user, X, y):
         """Every way predicts; errors fade; the best way is used from now on."""
         place = self.bucket(user)
-        memory = cohort_judge.REMEMBERED * self.count_of(0)
-        memory = min(max(memory, cohort_judge.SHORTEST), cohort_judge.LONGEST)
+        memory = cohort_selection.WINDOW_SHARE * self.count_of(0)
+        memory = min(max(memory, cohort_selection.SHORTEST_WINDOW), cohort_selection.LONGEST_WINDOW)
         fade = (1 - 1 / memory) ** len(y)
-        fade_noise = cohort_judge.NOISE_FORGET ** len(y)
+        fade_noise = cohort_selection.NOISE_DECAY ** len(y)
         now = self.way[place]
         if place > 0 and self.judged[place] == 0:
-            share = min(1, cohort_judge.INHERITED / max(self.judged[place - 1], 1))
+            share = min(1, cohort_selection.INHERITED_OBSERVATIONS / max(self.judged[place - 1], 1))
             self.error[place] = share * self.error[place - 1]
             self.judged[place] = share * self.judged[place - 1]
         centres = {"everyone": self.weights(0), "cohort": self.weights(self.label[user])}
@@ -251,8 +257,14 @@ class CohortCascade:
             if way == now and self.measures_noise and not self.logistic:
                 self.noise = fade_noise * self.noise + (1 - fade_noise) * total / len(y)
         self.judged[place] = fade * self.judged[place] + len(y)
-        doubt = min(1, (self.noise / 16 if self.logistic else self.noise) / cohort_judge.COIN)
-        self.slack = doubt * self.count_of(0) / (self.count_of(0) + cohort_judge.SLACK_LOOKS)
+        doubt = min(
+            1,
+            (self.noise / 16 if self.logistic else self.noise)
+            / cohort_selection.FAIR_COIN_VARIANCE,
+        )
+        self.slack = (
+            doubt * self.count_of(0) / (self.count_of(0) + cohort_selection.TOLERANCE_OBSERVATIONS)
+        )
         self.way[place] = self.loosened(place, int(np.argmin(self.penalised(place))))
 
     def chance(self, z):
@@ -261,19 +273,19 @@ class CohortCascade:
     def straightened(self, user, X, y):
         """Looks in a logistic world as looks in a linear one, after their noise is measured."""
         expected = self.expected(user)
-        z = np.clip(X @ expected, -cohort_belief.FLATTEST, cohort_belief.FLATTEST)
+        z = np.clip(X @ expected, -cohort_posterior.LARGEST_LOGIT, cohort_posterior.LARGEST_LOGIT)
         rest = (y - self.chance(z)) / np.sqrt(self.chance(z) * (1 - self.chance(z)))
         if self.measures_noise:
             for square in (2 * rest) ** 2:
-                self.noise *= cohort_judge.NOISE_FORGET
-                self.noise += (1 - cohort_judge.NOISE_FORGET) * min(square, 100.0)
+                self.noise *= cohort_selection.NOISE_DECAY
+                self.noise += (1 - cohort_selection.NOISE_DECAY) * min(square, 100.0)
         return self.straight(expected, X, y)
 
     def straight(self, weights, X, y):
         """Looks in a logistic world as looks of variance 4 in a linear one, by the tangent."""
         if not self.logistic:
             return X, y
-        z = np.clip(X @ weights, -cohort_belief.FLATTEST, cohort_belief.FLATTEST)
+        z = np.clip(X @ weights, -cohort_posterior.LARGEST_LOGIT, cohort_posterior.LARGEST_LOGIT)
         m = self.chance(z)
         slope = m * (1 - m)
         scale = 2 * np.sqrt(slope)
@@ -283,17 +295,19 @@ class CohortCascade:
         """Errors of the ways; the weaker the pull, the more is added, and to all but the first."""
         strongest_first = sorted({pull for _, pull in WAYS}, reverse=True)
         steps = np.array([strongest_first.index(pull) for _, pull in WAYS])
-        ahead = np.full(len(WAYS), cohort_judge.HEAD_START)
+        ahead = np.full(len(WAYS), cohort_selection.HEAD_START)
         ahead[WAYS.index(("everyone", 4.0))] = 0
-        share = 1 + self.judged[place] / cohort_judge.HEAD_START_LOOKS
-        return self.error[place] * (1 + cohort_judge.MARGIN * steps) + ahead / share
+        share = 1 + self.judged[place] / cohort_selection.HEAD_START_OBSERVATIONS
+        return self.error[place] * (1 + cohort_selection.MARGIN * steps) + ahead / share
 
     def loosened(self, place, best):
         """The weakest pull that is hardly worse, if already the best one is weak."""
         centre, pull = WAYS[best]
-        if pull > cohort_belief.PULLS[cohort_judge.OWN_TASTE]:
+        if pull > cohort_posterior.PRECISIONS[cohort_selection.FIRST_PERSONAL]:
             return best
-        slack = self.slack * (cohort_judge.SLACK + cohort_judge.EARLY_SLACK / 2**place)
+        slack = self.slack * (
+            cohort_selection.TOLERANCE + cohort_selection.EARLY_TOLERANCE / 2**place
+        )
         least = self.error[place, best]
         weaker = [
             (other, way)
@@ -315,13 +329,13 @@ class CohortCascade:
         return one < other
 
     def review(self, user, t):
-        due = self.count(user) >= max(self.due[user], cohort_sets.FIRST_REVIEW)
+        due = self.count(user) >= max(self.due[user], cohort_assignment.FIRST_ASSIGNMENT)
         if due:
             self.place(user, t, 0)
-            self.due[user] = int(cohort_sets.GROWTH * self.count(user)) + 5
-        if self.luck(t, 1_000_000) < max(cohort_sets.RARELY, self.unrest):
+            self.due[user] = int(cohort_assignment.REASSIGNMENT_GROWTH * self.count(user)) + 5
+        if self.luck(t, 1_000_000) < max(cohort_assignment.LOWEST_MOVE_RATE, self.unrest):
             other = self.users[int(self.luck(t, 1_000_001) * len(self.users))]
-            if self.count(other) >= cohort_sets.FIRST_REVIEW:
+            if self.count(other) >= cohort_assignment.FIRST_ASSIGNMENT:
                 moved = self.place(other, t, 1)
                 self.unrest += 0.01 * (float(moved) - self.unrest)
         return due
@@ -360,14 +374,14 @@ class CohortCascade:
         start = int(self.luck(t, first + 2) * self.places)
         order = [(start + step) % self.places for step in range(self.places)]
         others = [g for g in order if g != own and g in self.occupied()]
-        for g in self.promising(user, others[: cohort_sets.TRIED], t, first):
+        for g in self.promising(user, others[: cohort_assignment.MAX_CANDIDATES], t, first):
             value = self.evidence([user], self.weights(g), self.spread(g))
             yield g, value + math.log(self.size(g)) + self.gumbel(t, first + 3 + g)
 
     def promising(self, user, labels, t, first):
         """The few labels whose weights, taken as certain, explain the user best."""
         noise = max(self.noise, cohort_evidence.LOWEST_NOISE)
-        most = cohort_sets.COMPARED
+        most = cohort_assignment.SCORED_CANDIDATES
         hopes = {}
         for g in labels:
             better = self.misses(user, np.zeros(self.d)) - self.misses(user, self.weights(g))
@@ -393,8 +407,8 @@ class CohortCascade:
         if best != own:
             self.move(user, best)
         if runner > 0 and runner != best and best > 0 and self.size(runner) > 0:
-            tried = self.luck(t, 1_000_002 + turn) < cohort_sets.MERGERS
-            if tried and self.below(top - second, cohort_sets.NEAR):
+            tried = self.luck(t, 1_000_002 + turn) < cohort_assignment.MERGE_RATE
+            if tried and self.below(top - second, cohort_assignment.MERGE_EVIDENCE):
                 small, large = runner, best
                 if self.size(runner) > self.size(best):
                     small, large = best, runner
@@ -452,11 +466,11 @@ class CohortCascade:
         new = self.free_label()
         if new == 0:
             return
-        assert len(members) <= cohort_split.ASKED
+        assert len(members) <= cohort_split.MAX_SPLIT_USERS
         old_centre = self.weights(g)
         new_centre = self.personal(user, 1 / BETWEEN, old_centre)
         followers = [user]
-        for turn in range(cohort_split.PASSES):
+        for turn in range(cohort_split.SPLIT_ITERATIONS):
             if turn > 0:
                 new_centre = self.ridge(followers)[1]
                 old_centre = self.ridge([one for one in members if one not in followers])[1]

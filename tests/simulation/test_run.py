@@ -9,7 +9,7 @@ import pytest
 
 import clubcascade as cc
 from clubcascade.checks._play import same
-from clubcascade.kernels import luck
+from clubcascade.kernels import counter_rng
 from clubcascade.kernels.jit import INTERPRETED
 from clubcascade.policies import POLICIES
 from tests.reference import dcm
@@ -109,8 +109,8 @@ def test_a_run_with_several_clicks_is_the_literal_story(stop):
         user, catalog = env.next_user()
         rows = reference.recommend(user, catalog.features, 4)
         chances = env.attraction[env.kind[user], rows]
-        luck_of_items = [luck.uniform(env.keys[2], t, row) for row in rows]
-        ends = [luck.uniform(env.keys[3], t, p) < dcm.at(stop, p) for p in range(4)]
+        luck_of_items = [counter_rng.uniform(env.keys[2], t, row) for row in rows]
+        ends = [counter_rng.uniform(env.keys[3], t, p) < dcm.at(stop, p) for p in range(4)]
         examined, clicks, _ = dcm.look(luck_of_items < chances, ends)
         reference.update(user, catalog.features[rows], examined, clicks)
         rewards += bool(clicks)

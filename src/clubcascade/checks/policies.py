@@ -129,7 +129,7 @@ def loose_items_are_a_catalogue(policy: Policy) -> None:
 
 def list_with_scores_is_recommend_and_scores(policy: Policy) -> None:
     """The list with scores, where a policy has one, is that of ``recommend`` and ``scores``."""
-    if not getattr(policy, "tells_scores", False):
+    if not getattr(policy, "has_scores", False):
         return
     told: Any = policy
     other: Any = policy.fresh()
@@ -137,7 +137,7 @@ def list_with_scores_is_recommend_and_scores(policy: Policy) -> None:
     other.load_state(policy.state())
     for user in (0, 1, 11):
         for items in (catalog, np.array(catalog.features)):
-            rows, scores = told.listed(user, items, K)
+            rows, scores = told.recommend_scored(user, items, K)
             assert rows == other.recommend(user, items, K).tolist(), "another list with its scores"
             own = other.scores(user, items)[rows]
             close = np.allclose(scores, own, rtol=1e-12, atol=1e-12)

@@ -9,7 +9,7 @@ from clubcascade.environments.niche import Niche
 from clubcascade.environments.oracle import Oracle
 from clubcascade.environments.pool import Pool
 from clubcascade.environments.synthetic import Synthetic
-from clubcascade.environments.table import Table
+from clubcascade.environments.tabular import TabularEnvironment
 
 ENVIRONMENTS: dict[str, type[Any]] = {
     "synthetic": Synthetic,
@@ -19,4 +19,4 @@ ENVIRONMENTS: dict[str, type[Any]] = {
 }
 """Every environment by its name."""
 
-__all__ = ["ENVIRONMENTS", "Matrix", "Niche", "Oracle", "Pool", "Synthetic", "Table"]
+__all__ = ["ENVIRONMENTS", "Matrix", "Niche", "Oracle", "Pool", "Synthetic", "TabularEnvironment"]

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from clubcascade import validation
 from clubcascade.click import ClickModel
 from clubcascade.environments.arrivals import Arrivals
-from clubcascade.environments.table import Table
+from clubcascade.environments.tabular import TabularEnvironment
 from clubcascade.errors import InvalidArgument
 
 
-class Matrix(Table):
+class Matrix(TabularEnvironment):
     """Users whose attraction to each item is given.
 
     Parameters

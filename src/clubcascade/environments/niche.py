@@ -8,14 +8,14 @@ from clubcascade import validation
 from clubcascade.click import ClickModel
 from clubcascade.core import Floats
 from clubcascade.environments.arrivals import Arrivals
-from clubcascade.environments.table import Table
+from clubcascade.environments.tabular import TabularEnvironment
 from clubcascade.errors import InvalidArgument
 
 NICHE_ITEMS = 3
 """Items in the niche of a cluster."""
 
 
-class Niche(Table):
+class Niche(TabularEnvironment):
     """Everybody likes the common items alike; each cluster loves one niche, and nobody else does.
 
     A niche is a direction of its own, in which it has three items. A model of all users finds a

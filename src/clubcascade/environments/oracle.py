@@ -9,7 +9,7 @@ import numpy as np
 
 from clubcascade import validation
 from clubcascade.core import Feedback, Ints, Items, Policy, Shown
-from clubcascade.environments.table import Table
+from clubcascade.environments.tabular import TabularEnvironment
 from clubcascade.errors import InvalidArgument
 
 
@@ -31,7 +31,7 @@ class Oracle(Policy):
     array([1])
     """
 
-    def __init__(self, env: Table) -> None:
+    def __init__(self, env: TabularEnvironment) -> None:
         self.env = env
         self.n_features = env.n_features
 

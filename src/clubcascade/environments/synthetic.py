@@ -13,7 +13,7 @@ from clubcascade.click import ClickModel
 from clubcascade.core import Floats
 from clubcascade.environments import draws
 from clubcascade.environments.arrivals import Arrivals
-from clubcascade.environments.table import Table
+from clubcascade.environments.tabular import TabularEnvironment
 from clubcascade.errors import InvalidArgument
 from clubcascade.links import Link, read_link
 
@@ -23,7 +23,7 @@ LARGEST = 2**30
 """Bytes that the probabilities of a world may take."""
 
 
-class Synthetic(Table):
+class Synthetic(TabularEnvironment):
     """Users in clusters; an item attracts with probability ``weights.x``, truly in [0, 1].
 
     Weights have norm 1 and all pairs of clusters are ``gap`` apart. Items have norm 1, uniform on

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.environments.arrivals import shares
-from clubcascade.environments.table import Table
+from clubcascade.environments.tabular import TabularEnvironment
 
 
 def ceiling(env: Any, k: int) -> float:
@@ -20,7 +20,7 @@ def ceiling(env: Any, k: int) -> float:
     >>> ceiling(Matrix([[0.5, 0.5, 0.0], [0, 0, 0]], items=np.eye(3)), k=2)
     0.375
     """
-    if not isinstance(env, Table) or env.offered is not None:
+    if not isinstance(env, TabularEnvironment) or env.offered is not None:
         return math.nan
     attraction = np.asarray(env.attraction)
     best = np.partition(attraction, -k, axis=1)[:, -k:]

@@ -25,9 +25,9 @@ from clubcascade.policies import policy_class
 _PACKAGE = "clubcascade"
 _ROOT = Path(__file__).parents[1]
 _ALWAYS = (
-    "environments.table",
+    "environments.tabular",
     "experiment.ceiling",
-    "kernels.play",
+    "kernels.loop",
     "policies._compiled",
     "theory",
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from clubcascade.core import Ints
 from clubcascade.errors import InvalidArgument
-from clubcascade.kernels import sparse_start
+from clubcascade.kernels import erdos_renyi
 
 MAX_COMPLETE = 32_768
 """Users that a complete start may have: their edges take 128 MiB of bits."""
@@ -69,7 +69,7 @@ class ErdosRenyi:
 
     def links(self, i: int) -> Ints:
         """Return the earlier users that the draw of user ``i`` picks."""
-        found: Ints = sparse_start.links(self.key, i, self.p)
+        found: Ints = erdos_renyi.neighbours_of(self.key, i, self.p)
         return found
 
     def check(self, n: int) -> None:

@@ -13,8 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from clubcascade.core import Ints, array_of, fill
 from clubcascade.graph.reading import check_edges
 from clubcascade.graph.start import ErdosRenyi, Start
+from clubcascade.kernels import erdos_renyi
 from clubcascade.kernels import graph as kernels
-from clubcascade.kernels import sparse_start
 
 _PER_USER = ("begin", "degree", "room", "label", "size", "spare", "mark", "queue_a", "queue_b")
 _COUNTS = ("n_labels", "n_spare", "n_entries", "search", "anchor")
@@ -99,13 +99,15 @@ class UserGraph:
         """Write the lists of neighbours; return how many entries they have."""
         start, a = self.start, self.arrays
         assert isinstance(start, ErdosRenyi)
-        total = int(sparse_start.count_links(start.key, self.n, start.p, a["degree"]))
+        total = int(erdos_renyi.count_edges(start.key, self.n, start.p, a["degree"]))
         degree = a["degree"][: self.n].copy()
         a["room"][: self.n] = degree
         a["begin"][: self.n] = np.cumsum(degree) - degree
         a["others"] = np.zeros(max(total, 16), np.int64)
         a["degree"][: self.n] = 0
-        sparse_start.fill_links(start.key, self.n, start.p, a["begin"], a["degree"], a["others"])
+        erdos_renyi.fill_neighbours(
+            start.key, self.n, start.p, a["begin"], a["degree"], a["others"]
+        )
         return total
 
     def _label_all(self, n_entries: int) -> int:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints, Words
-from clubcascade.kernels import far_users, linear, memory, ranking, user_ridge
+from clubcascade.kernels import edge_deletion, linear, prefetch, ranking, user_ridge
 from clubcascade.kernels import graph as users
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
+from clubcascade.kernels.lazy_topk import rank_lazily
 from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
-from clubcascade.kernels.shaken import rank_shaken
-from clubcascade.kernels.shelf import rank_shelf
+from clubcascade.kernels.ranking_2017 import rank_2017
 
 
 @struct
@@ -55,8 +55,8 @@ class Club(Struct):
     n_drawn: int
     n_updates: int
     key: np.uint64
-    near: Ints
-    gone: Ints
+    neighbours: Ints
+    deleted: Ints
     distance_work: Any
     weights_work: Any
     flags: Words
@@ -105,55 +105,55 @@ def _split(state: Club, node: int, pieces: int) -> None:
 @kernel
 def _delete_edges(state: Club, node: int) -> None:
     """Line 10: delete the edges to users whose weights are too far away."""
-    pieces = far_users.cut_far(state, node)
+    pieces = edge_deletion.delete_far_edges(state, node)
     if pieces > 0:
         _split(state, node, pieces)
 
 
 @kernel
-def _ask_for_user(state: Club, node: int) -> None:
+def _prefetch_user(state: Club, node: int) -> None:
     """Have a user's statistics and list of neighbours on their way."""
     row = state.row[node]
     if row < 0:
         row = state.n_rows
-    memory.fetch_row(state.gram, row)
-    memory.fetch_row(state.moment, row)
+    prefetch.prefetch_row(state.gram, row)
+    prefetch.prefetch_row(state.moment, row)
     first = state.graph.begin[node]
     for e in range(first, first + state.graph.degree[node], 8):
-        memory.fetch_row(state.graph.others, e)
-    memory.fetch_row(state.weights, node)
-    memory.fetch_row(state.radius, node)
+        prefetch.prefetch_row(state.graph.others, e)
+    prefetch.prefetch_row(state.weights, node)
+    prefetch.prefetch_row(state.radius, node)
 
 
 @kernel
-def _ask_for_neighbours(state: Club, node: int) -> None:
+def _prefetch_neighbours(state: Club, node: int) -> None:
     """Have the weights of a user's neighbours on their way while there is other work to do."""
     graph = state.graph
     first = graph.begin[node]
     for e in range(graph.degree[node]):
         other = graph.others[first + e]
-        memory.fetch_row(state.by_user, other)
+        prefetch.prefetch_row(state.by_user, other)
 
 
 @implements(rank_catalog, Club)
-def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
+def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -> None:
     g = state.graph.label[node]
     if not users.is_dense(state.graph):
-        _ask_for_user(state, node)
+        _prefetch_user(state, node)
     if state.code2017:
-        every = np.arange(shelf.features.shape[0])
-        rank_shaken(state, state.ridge, g, shelf.features, every, rows, scores)
+        every = np.arange(catalog.features.shape[0])
+        rank_2017(state, state.ridge, g, catalog.features, every, rows, scores)
     else:
-        rank_shelf(state.ridge, g, state.beta, shelf, rows, scores)
+        rank_lazily(state.ridge, g, state.beta, catalog, rows, scores)
 
 
 @implements(rank_items, Club)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     g = state.graph.label[node]
     if state.code2017:
-        rank_shaken(state, state.ridge, g, features, offered, rows, scores)
+        rank_2017(state, state.ridge, g, features, offered, rows, scores)
     else:
-        ranking.rank_loose(
+        ranking.rank_fully(
             state.ridge.weights[g],
             state.ridge.inverse[g],
             state.beta,
@@ -169,10 +169,10 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     g = state.graph.label[node]
     row = state.row[node]
     if row < 0:
-        row = user_ridge.welcome(state, node)
+        row = user_ridge.add_user(state, node)
     linked = state.graph.degree[node] > 0
     if not users.is_dense(state.graph):
-        _ask_for_neighbours(state, node)
+        _prefetch_neighbours(state, node)
     discounts = state.discounts
     for p in range(examined):
         x, y = features[rows[p]], rewards[p]
@@ -180,17 +180,17 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
             discount = models.discount_at(discounts, p)
             x, y = models.discounted(state.ridge, discount, x), discount * y
         models.observe(state.ridge, g, x, y)
-        user_ridge.note(state, node, row, x, y, linked)
+        user_ridge.observe(state, node, row, x, y, linked)
     models.settle(state.ridge, g)
     state.count[row] += examined
-    state.radius[node] = far_users.radius_of(state.count[row], state.code2017)
+    state.radius[node] = edge_deletion.radius_of(state.count[row], state.code2017)
     if linked:
         if not user_ridge.keeps_inverses(state) or state.age[row] >= models.RENEW:
-            user_ridge.weigh(state, node, row)
+            user_ridge.solve_weights(state, node, row)
         else:
             if models.is_due(state.age[row]):
                 linear.times(state.inverse[row], state.moment[row], state.weights[node])
-            far_users.publish(state, node)
+            edge_deletion.publish(state, node)
         _delete_edges(state, node)
     _relax(state)
 

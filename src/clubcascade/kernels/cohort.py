@@ -1,8 +1,9 @@
 """CohortCascade: how a list is ranked, and how feedback is learned.
 
-What is believed of a user is in ``cohort_belief``, how much of it is trusted in ``cohort_judge``,
-how a list is made of it in ``cohort_list``; who is of one cohort in ``cohort_evidence`` (how
-probable), ``cohort_sets`` (moves) and ``cohort_split``.
+The posterior of a user's weights is in ``cohort_posterior``, the prequential selection of its prior
+in ``cohort_selection``, the ranking position by position in ``cohort_ranking``; the partition of
+the users in ``cohort_evidence`` (likelihood), ``cohort_assignment`` (Gibbs steps) and
+``cohort_split``.
 """
 
 from __future__ import annotations
@@ -10,31 +11,32 @@ from __future__ import annotations
 from typing import Any
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import cohort_belief as belief
-from clubcascade.kernels import cohort_judge as ways
-from clubcascade.kernels import cohort_list as lists
-from clubcascade.kernels import cohort_models, cohort_split, linear, rack
-from clubcascade.kernels import cohort_sets as sets
+from clubcascade.kernels import cohort_assignment as assignment
+from clubcascade.kernels import cohort_models, cohort_ranking, cohort_split, linear, packed_items
+from clubcascade.kernels import cohort_posterior as posterior
+from clubcascade.kernels import cohort_selection as selection
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import implements, kernel
 from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
 
 
 @kernel
-def _straighten(state: Cohort, expected: Floats, x: Floats, y: float, out: Floats) -> float:
+def _linearize_observation(
+    state: Cohort, expected: Floats, x: Floats, y: float, out: Floats
+) -> float:
     """Make of a look in a logistic world one in a linear world, and measure its noise."""
     z = linear.dot(expected, x)
-    scale, look = belief.tangent(state, z, y)
+    scale, look = posterior.linearize(state, z, y)
     for f in range(x.shape[0]):
         out[f] = scale * x[f]
-    rest = look - scale * belief.within_reach(z)
-    step = (1.0 - ways.NOISE_FORGET) if state.measures_noise else 0.0
+    rest = look - scale * posterior.clip_logit(z)
+    step = (1.0 - selection.NOISE_DECAY) if state.measures_noise else 0.0
     state.noise_variance += step * (min(rest * rest, 100.0) - state.noise_variance)
     return look
 
 
 @kernel
-def _sum_up(
+def _list_statistics(
     state: Cohort,
     node: int,
     features: Floats,
@@ -53,12 +55,12 @@ def _sum_up(
         moment[f] = 0.0
     expected, straight = state.mean_work, state.deviation_work
     if state.logistic:
-        belief.mean(state, node, expected)
+        posterior.mean_weights(state, node, expected)
     for p in range(examined):
         x = features[rows[p]]
         y = rewards[p]
         if state.logistic:
-            y = _straighten(state, expected, x, y, straight)
+            y = _linearize_observation(state, expected, x, y, straight)
             x = straight
         linear.add_outer(gram, 1.0, x)
         if y != 0.0:
@@ -67,22 +69,22 @@ def _sum_up(
 
 
 @implements(rank_catalog, Cohort)
-def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
-    belief.ask_for(state, node)
+def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -> None:
+    posterior.prefetch_user(state, node)
     mean, shift = state.mean_work, state.deviation_work
-    belief.draw(state, node, mean, shift)
-    if not lists.pays(state, node, rows):
-        rack.rank(mean, shift, shelf, rows, scores)
+    posterior.sample_weights(state, node, mean, shift)
+    if not cohort_ranking.is_sequential(state, node, rows):
+        packed_items.rank(mean, shift, catalog, rows, scores)
         return
-    places, hopes = lists.shortlist(rows, shelf.n_items)
-    rack.rank(mean, shift, shelf, places, hopes)
-    items = rack.fetch(shelf, places)
-    lists.build(state, mean, items, places, hopes, rows, scores)
+    places, hopes = cohort_ranking.shortlist(rows, catalog.n_items)
+    packed_items.rank(mean, shift, catalog, places, hopes)
+    items = packed_items.unpack(catalog, places)
+    cohort_ranking.rank_sequentially(state, mean, items, places, hopes, rows, scores)
 
 
 @implements(rank_items, Cohort)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
-    rank_catalog(state, node, rack.lay_out(features, offered), rows, scores)
+    rank_catalog(state, node, packed_items.pack(features, offered), rows, scores)
 
 
 @implements(learn, Cohort)
@@ -90,20 +92,20 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     t = state.n_lists
     state.n_lists += 1
     g = state.label[node]
-    other = sets.somebody(state, t)
+    other = assignment.other_user(state, t)
     if other >= 0:
-        belief.ask_for(state, other)
-    if ways.is_due(state, node, t):
-        ways.judge(state, node, features, rows, examined, rewards)
+        posterior.prefetch_user(state, other)
+    if selection.is_due(state, node, t):
+        selection.evaluate(state, node, features, rows, examined, rewards)
     gram, moment = state.list_gram, state.list_moment
-    _sum_up(state, node, features, rows, examined, rewards, gram, moment)
+    _list_statistics(state, node, features, rows, examined, rewards, gram, moment)
     linear.add_both(state.gram[node], state.moment[node], 1.0, gram, moment)
     cohort_models.add(state, 0, gram, moment, examined, 1.0)
     if g > 0:
         cohort_models.add(state, g, gram, moment, examined, 1.0)
     state.count[node] += examined
-    if sets.review(state, node, other, t):
-        cohort_split.consider(state, node)
+    if assignment.reassign_due(state, node, other, t):
+        cohort_split.try_split(state, node)
 
 
 @implements(count_clusters, Cohort)

@@ -54,7 +54,7 @@ def evidence(
 
 
 @kernel
-def ceiling(state: Cohort, node: int, g: int, variance: float, noise: float) -> float:
+def evidence_bound(state: Cohort, node: int, g: int, variance: float, noise: float) -> float:
     """Return what the evidence of a user's feedback around model ``g`` cannot exceed.
 
     With r = b - S c the evidence is that of c itself plus ``r' (A^-1 + S)^-1 r / (2 noise)`` minus
@@ -77,7 +77,7 @@ def ceiling(state: Cohort, node: int, g: int, variance: float, noise: float) -> 
 
 
 @kernel
-def flat(state: Cohort, variance: float) -> float:
+def isotropic_precision(state: Cohort, variance: float) -> float:
     """Fill ``precision_work`` with that of a flat spread; return the log-determinant of A."""
     d = state.moment.shape[1]
     for f in range(d):
@@ -103,9 +103,9 @@ def of_cohort(state: Cohort, node: int, g: int, noise: float) -> float:
 
 
 @kernel
-def of_nobody(state: Cohort, node: int, noise: float) -> float:
+def of_new_cohort(state: Cohort, node: int, noise: float) -> float:
     """Evidence of a user's feedback in a cohort of its own, somewhere around everyone."""
-    log_det = flat(state, state.within_variance + state.between_variance)
+    log_det = isotropic_precision(state, state.within_variance + state.between_variance)
     return evidence(
         state.gram[node],
         state.moment[node],
@@ -119,7 +119,7 @@ def of_nobody(state: Cohort, node: int, noise: float) -> float:
 
 
 @kernel
-def of_own(state: Cohort, node: int, noise: float) -> float:
+def of_own_cohort(state: Cohort, node: int, noise: float) -> float:
     """Evidence of a user's feedback in its own cohort, from which it is taken out."""
     g = state.label[node]
     ridge = state.ridge
@@ -144,7 +144,7 @@ def of_own(state: Cohort, node: int, noise: float) -> float:
 
 
 @kernel
-def gain_of_two(state: Cohort, small: int, large: int, noise: float) -> float:
+def split_gain(state: Cohort, small: int, large: int, noise: float) -> float:
     """Return by how much two cohorts make the small one's feedback more probable than one."""
     ridge = state.ridge
     apart = state.within_variance * (1.0 / state.size[small] + 1.0 / state.size[large])
@@ -160,7 +160,7 @@ def gain_of_two(state: Cohort, small: int, large: int, noise: float) -> float:
         state.factor_work,
         state.residual_work,
     )
-    log_det = flat(state, state.between_variance + apart)
+    log_det = isotropic_precision(state, state.between_variance + apart)
     alone = evidence(
         ridge.gram[small],
         ridge.moment[small],

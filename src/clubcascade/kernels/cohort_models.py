@@ -13,7 +13,7 @@ from clubcascade.kernels import ridge as models
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
-STALE = 1.02
+RENEW_GROWTH = 1.02
 """Change of a model's count after which all that follows from it is computed anew."""
 
 
@@ -39,7 +39,7 @@ def add(state: Cohort, g: int, gram: Floats, moment: Floats, count: int, sign: f
     """Let a model see some feedback, or with ``sign`` -1 forget it."""
     models.add(state.ridge, g, gram, moment, count, sign)
     now, then = state.ridge.count[g], state.root_count[g]
-    if now >= STALE * then or STALE * now < then:
+    if now >= RENEW_GROWTH * then or RENEW_GROWTH * now < then:
         renew(state, g)
 
 

@@ -13,16 +13,16 @@ from __future__ import annotations
 import numpy as np
 
 from clubcascade.core import Floats
+from clubcascade.kernels import cohort_assignment as assignment
 from clubcascade.kernels import cohort_models, factors, linear, triangular
-from clubcascade.kernels import cohort_sets as sets
 from clubcascade.kernels import ridge as models
-from clubcascade.kernels.cohort_evidence import gain_of_two, noise_of
+from clubcascade.kernels.cohort_evidence import noise_of, split_gain
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
-ASKED = 64
+MAX_SPLIT_USERS = 64
 """Users of a cohort who choose a side, at the most."""
-PASSES = 4
+SPLIT_ITERATIONS = 4
 """Times they choose; the centres follow each time."""
 SPLIT_GROWTH = 1.2
 """Growth of a cohort's count from one proposal to the next."""
@@ -41,7 +41,7 @@ def _prefers(state: Cohort, node: int, one: Floats, other: Floats) -> bool:
 
 
 @kernel
-def _centre(state: Cohort, asked: int, side: int, out: Floats) -> None:
+def _side_weights(state: Cohort, asked: int, side: int, out: Floats) -> None:
     """Write the ridge weights of those who chose a side."""
     gram, moment = state.matrix_work, state.residual_work
     d = out.shape[0]
@@ -84,10 +84,10 @@ def _choose_sides(state: Cohort, node: int, asked: int) -> int:
         new[f] = moment[f] + pull * weights[f]
     triangular.solve(state.factor_work, new)
     followers = 0
-    for turn in range(PASSES):
+    for turn in range(SPLIT_ITERATIONS):
         if turn > 0:
-            _centre(state, asked, 1, new)
-            _centre(state, asked, 0, old)
+            _side_weights(state, asked, 1, new)
+            _side_weights(state, asked, 0, old)
         followers = 0
         for e in range(asked):
             state.split_side[e] = 1 if _prefers(state, state.split_user[e], new, old) else 0
@@ -98,7 +98,7 @@ def _choose_sides(state: Cohort, node: int, asked: int) -> int:
 
 
 @kernel
-def _carve(state: Cohort, g: int, asked: int, new: int) -> None:
+def _move_side(state: Cohort, g: int, asked: int, new: int) -> None:
     """Move those who chose side 1 from cohort ``g`` to an empty one."""
     ridge = state.ridge
     models.clear(ridge, new)
@@ -130,22 +130,22 @@ def _carve(state: Cohort, g: int, asked: int, new: int) -> None:
 
 
 @kernel
-def consider(state: Cohort, node: int) -> None:
+def try_split(state: Cohort, node: int) -> None:
     """Try to part a user's cohort, if it has learned enough since the last time."""
     g = state.label[node]
     if g == 0 or state.size[g] < 2 or state.ridge.count[g] < state.split_due[g]:
         return
     state.split_due[g] = np.int64(SPLIT_GROWTH * state.ridge.count[g]) + 5
-    new = sets.free_label(state)
+    new = assignment.free_label(state)
     if new == 0:
         return
-    asked = min(state.size[g], ASKED)
+    asked = min(state.size[g], MAX_SPLIT_USERS)
     if _choose_sides(state, node, asked) == 0:
         return
-    _carve(state, g, asked, new)
+    _move_side(state, g, asked, new)
     state.split_due[new] = state.split_due[g]
     small, large = new, g
     if state.size[new] > state.size[g]:
         small, large = g, new
-    if gain_of_two(state, small, large, noise_of(state)) <= 0.0:
-        sets.merge(state, small, large)
+    if split_gain(state, small, large, noise_of(state)) <= 0.0:
+        assignment.merge(state, small, large)

@@ -18,10 +18,10 @@ class Cohort(Struct):
     ``root_count`` (count when these, weights and inverse were computed), ``size`` (users), ``head``
     (one of them), ``split_due`` (count at which a split is tried). Per user: ``gram``, ``moment``,
     ``count``, ``label`` (its cohort, 0 before it has one), ``due`` (count at which its cohort is
-    reviewed), ``after`` and ``before`` (the ring of the cohort's users). Per power of two of the
-    count: ``error`` of every way with, in the last column, the looks that it is of, and ``way``,
-    the one in use. Arrays that end in ``work``, ``list_gram``, ``list_moment`` and those of a split
-    are scratch.
+    drawn anew), ``after`` and ``before`` (the ring of the cohort's users). Per power of two of the
+    count: ``error`` of every predictor with, in the last column, the observations that it is of,
+    and ``predictor``, the one in use. Arrays that end in ``work``, ``list_gram``, ``list_moment``
+    and those of a split are scratch.
 
     Scalars. Of the model: ``explore`` (scale of the draws), ``within_variance`` (of users around a
     cohort), ``between_variance`` (of cohorts around everyone), ``mean_widening`` (how much wider
@@ -48,7 +48,7 @@ class Cohort(Struct):
     after: Ints
     before: Ints
     error: Floats
-    way: Ints
+    predictor: Ints
     explore: float
     within_variance: float
     between_variance: float

@@ -113,14 +113,14 @@ def surely_below(state: Counting, slot: int, level: float, score: float) -> bool
 
 
 @implements(rank_catalog, Counting)
-def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
+def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -> None:
     level = level_now(state)
     filled = 0
-    for j in range(shelf.shape[0]):
+    for j in range(catalog.shape[0]):
         full = filled == rows.shape[0]
-        if full and surely_below(state, shelf[j], level, scores[filled - 1]):
+        if full and surely_below(state, catalog[j], level, scores[filled - 1]):
             continue
-        score = index_at(state, shelf[j], level)
+        score = index_at(state, catalog[j], level)
         if not full or score > scores[filled - 1]:
             filled = ranking.insert(scores, rows, filled, score, j)
 

@@ -12,7 +12,7 @@ from clubcascade.kernels.jit import kernel
 
 
 @kernel
-def lacking(
+def least_explored(
     gram: Floats, reg: float, count: int, share: float, features: Any, spanner: Ints
 ) -> int:
     """Return the row of the spanner that a user lacks most, -1 if it lacks none.

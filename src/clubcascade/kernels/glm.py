@@ -12,13 +12,13 @@ import math
 from typing import Any
 
 from clubcascade.core import Floats
-from clubcascade.kernels import factors, likelihood, linear, newton, one_pass, samples
+from clubcascade.kernels import factors, likelihood, linear, newton, online_newton, samples
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import kernel
 
 
 @kernel
-def widen(ridge: Any, g: int, x: Floats, y: float) -> None:
+def add_to_gram(ridge: Any, g: int, x: Floats, y: float) -> None:
     """Let the matrix of model ``g`` see an item; weights are left alone."""
     moved = ridge.direction_work
     linear.times(ridge.inverse[g], x, moved)
@@ -35,7 +35,7 @@ def widen(ridge: Any, g: int, x: Floats, y: float) -> None:
 
 
 @kernel
-def refresh(ridge: Any, g: int) -> None:
+def renew_inverse(ridge: Any, g: int) -> None:
     """Compute the inverse of model ``g`` anew from its Gram matrix; weights are left alone."""
     ridge.log_det[g] = factors.invert(ridge.gram[g], ridge.reg, ridge.matrix_work, ridge.inverse[g])
     ridge.age[g] = 0
@@ -57,22 +57,22 @@ def learn_estimate(
     """Give estimate ``g`` the ``n`` looked-at items; ``settle`` (1): its weights are needed now."""
     if not fit.keeps_samples:
         for p in range(n):
-            one_pass.pass_once(fit, g, link, items[rows[p]], y[p])
+            online_newton.newton_step(fit, g, link, items[rows[p]], y[p])
         if fit.age[g] >= newton.RENEW:
-            one_pass.weigh(fit, g)
+            online_newton.solve_weights(fit, g)
         return
     for p in range(n):
         x = items[rows[p]]
         item = _number(store, x)
         if item >= 0:
-            samples.note(fit.counts, g, item, int(y[p]))
+            samples.count(fit.counts, g, item, int(y[p]))
             likelihood.follow(fit, g, link, x)
     if settle > 0:
         newton.solve(fit, g, store.items, link, 0)
 
 
 @kernel
-def move(ridge: Any, g: int, before: Floats, step: Floats) -> None:
+def add_drift(ridge: Any, g: int, before: Floats, step: Floats) -> None:
     """Add to the drift of model ``g`` how far its weights have come from ``before``."""
     turned = ridge.direction_work
     d = before.shape[0]
@@ -92,15 +92,15 @@ def learn_model(
     for f in range(before.shape[0]):
         before[f] = ridge.weights[g, f]
     for p in range(n):
-        widen(ridge, g, items[rows[p]], y[p])
+        add_to_gram(ridge, g, items[rows[p]], y[p])
     if ridge.age[g] >= models.RENEW:
-        refresh(ridge, g)
+        renew_inverse(ridge, g)
     learn_estimate(fit, g, store, link, items, rows, y, n, 1)
-    move(ridge, g, before, fit.start_work)
+    add_drift(ridge, g, before, fit.start_work)
 
 
 @kernel
-def count_anew(ridge: Any, g: int, fit: Any, store: Any) -> None:
+def recount(ridge: Any, g: int, fit: Any, store: Any) -> None:
     """Compute the statistics of model ``g`` from the counts of its estimate."""
     counts, items = fit.counts, store.items
     d = items.shape[1]
@@ -111,6 +111,6 @@ def count_anew(ridge: Any, g: int, fit: Any, store: Any) -> None:
             gram[f, h] = 0.0
     for e in range(counts.begin[g], counts.begin[g] + counts.size[g]):
         x = items[counts.ids[e]]
-        linear.add_outer(gram, float(counts.looks[e]), x)
+        linear.add_outer(gram, float(counts.observations[e]), x)
         for f in range(d):
             moment[f] += counts.clicks[e] * x[f]

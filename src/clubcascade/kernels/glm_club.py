@@ -10,21 +10,21 @@ from typing import Any
 
 from clubcascade.core import Floats, Ints, Words
 from clubcascade.kernels import (
-    far_users,
+    edge_deletion,
     glm,
     likelihood,
     linear,
     links,
     newton,
-    one_pass,
+    online_newton,
     ranking,
     samples,
 )
 from clubcascade.kernels import graph as users
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
+from clubcascade.kernels.lazy_topk import rank_lazily
 from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
-from clubcascade.kernels.shelf import rank_shelf
 
 
 @struct
@@ -41,8 +41,8 @@ class GLMClub(Struct):
     ridge: models.Ridge
     fit: likelihood.Likelihood
     own: likelihood.Likelihood
-    store: samples.Store
-    link: links.Link
+    store: samples.DistinctItems
+    link: links.CompiledLink
     graph: users.Graph
     weights: Floats
     count: Ints
@@ -54,15 +54,15 @@ class GLMClub(Struct):
     alpha: float
     beta: float
     n_clusters: int
-    near: Ints
-    gone: Ints
+    neighbours: Ints
+    deleted: Ints
     distance_work: Any
     weights_work: Any
     flags: Words
 
 
 @kernel
-def _note(state: GLMClub, node: int, x: Floats, y: float) -> None:
+def _observe(state: GLMClub, node: int, x: Floats, y: float) -> None:
     """Keep the user's sums, where there are no samples to compute them from."""
     if not state.own.keeps_samples:
         linear.add_outer(state.gram[node], 1.0, x)
@@ -75,17 +75,17 @@ def pool(source: Any, which: Any, ridge: Any, fit: Any, g: int, store: Any, link
     """Make model ``g`` the one of all samples of the estimates ``which``; its sums may be ready."""
     if fit.keeps_samples:
         samples.gather(source.counts, which, store.n_items, fit.counts, g)
-        glm.count_anew(ridge, g, fit, store)
+        glm.recount(ridge, g, fit, store)
         newton.solve(fit, g, store.items, link, 1)
     else:
-        one_pass.add_sums(source, which, fit, g)
-        one_pass.weigh(fit, g)
-    glm.refresh(ridge, g)
+        online_newton.sum_statistics(source, which, fit, g)
+        online_newton.solve_weights(fit, g)
+    glm.renew_inverse(ridge, g)
     ridge.version[g] += 1
 
 
 @kernel
-def _model_anew(state: GLMClub, g: int, members: Any, start: Any) -> None:
+def _rebuild_model(state: GLMClub, g: int, members: Any, start: Any) -> None:
     """Line 5 from nothing, for one component; the search of its weights begins at ``start``."""
     ridge = state.ridge
     models.clear(ridge, g)
@@ -112,7 +112,7 @@ def _split(state: GLMClub, pieces: int) -> None:
             label, members = graph.piece[p, 0], graph.moved[first : graph.piece[p, 1]]
         else:
             label, members = whole, graph.queue_a[:rest]
-        _model_anew(state, label, members, start)
+        _rebuild_model(state, label, members, start)
         first += members.shape[0]
     state.n_clusters += pieces
 
@@ -120,7 +120,7 @@ def _split(state: GLMClub, pieces: int) -> None:
 @kernel
 def _delete_edges(state: Any, node: int) -> None:
     """Line 10: delete the edges to users whose weights are too far away."""
-    pieces = far_users.cut_far(state, node)
+    pieces = edge_deletion.delete_far_edges(state, node)
     if pieces > 0:
         _split(state, pieces)
 
@@ -140,7 +140,7 @@ def merge(state: GLMClub, home: int, labels: Any) -> None:
 
 
 @kernel
-def pool_guest(state: GLMClub, labels: Any, ridge: Any, fit: Any) -> None:
+def pool_new_user(state: GLMClub, labels: Any, ridge: Any, fit: Any) -> None:
     """Make model 0 of a guest the one of all ``labels``."""
     for e in range(labels.shape[0]):
         g = labels[e]
@@ -149,26 +149,26 @@ def pool_guest(state: GLMClub, labels: Any, ridge: Any, fit: Any) -> None:
 
 
 @kernel
-def weigh_again(state: Any, nodes: Any) -> None:
+def refresh_weights(state: Any, nodes: Any) -> None:
     """Bring users up to date who were alone until a newcomer linked with them."""
     for e in range(nodes.shape[0]):
         node = nodes[e]
         if state.count[node] > 0 and state.graph.degree[node] == 1:
             if state.own.keeps_samples:
                 newton.solve(state.own, node, state.store.items, state.link, 1)
-            far_users.publish(state, node)
+            edge_deletion.publish(state, node)
 
 
 @implements(rank_catalog, GLMClub)
-def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
-    rank_shelf(state.ridge, state.graph.label[node], state.beta, shelf, rows, scores)
+def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -> None:
+    rank_lazily(state.ridge, state.graph.label[node], state.beta, catalog, rows, scores)
 
 
 @implements(rank_items, GLMClub)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     g = state.graph.label[node]
     weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
-    ranking.rank_loose(weights, inverse, state.beta, features, offered, rows, scores)
+    ranking.rank_fully(weights, inverse, state.beta, features, offered, rows, scores)
 
 
 @implements(learn, GLMClub)
@@ -179,13 +179,13 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
         likelihood.clear(own, node)
     glm.learn_estimate(own, node, store, link, features, rows, rewards, examined, int(linked))
     for p in range(examined):
-        _note(state, node, features[rows[p]], rewards[p])
+        _observe(state, node, features[rows[p]], rewards[p])
     state.count[node] += examined
-    state.radius[node] = far_users.radius_of(state.count[node], False)
+    state.radius[node] = edge_deletion.radius_of(state.count[node], False)
     g = state.graph.label[node]
     glm.learn_model(state.ridge, state.fit, g, store, link, features, rows, rewards, examined)
     if linked:
-        far_users.publish(state, node)
+        edge_deletion.publish(state, node)
         _delete_edges(state, node)
 
 

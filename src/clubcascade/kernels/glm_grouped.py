@@ -8,8 +8,8 @@ from clubcascade.core import Ints
 from clubcascade.kernels import glm, likelihood, links, ranking, samples
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, struct
+from clubcascade.kernels.lazy_topk import rank_lazily
 from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
-from clubcascade.kernels.shelf import rank_shelf
 
 
 @struct
@@ -18,23 +18,23 @@ class GLMGrouped(Struct):
 
     ridge: models.Ridge
     fit: likelihood.Likelihood
-    store: samples.Store
-    link: links.Link
+    store: samples.DistinctItems
+    link: links.CompiledLink
     group: Ints
     beta: float
     n_clusters: int
 
 
 @implements(rank_catalog, GLMGrouped)
-def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
-    rank_shelf(state.ridge, state.group[node], state.beta, shelf, rows, scores)
+def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -> None:
+    rank_lazily(state.ridge, state.group[node], state.beta, catalog, rows, scores)
 
 
 @implements(rank_items, GLMGrouped)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     g = state.group[node]
     weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
-    ranking.rank_loose(weights, inverse, state.beta, features, offered, rows, scores)
+    ranking.rank_fully(weights, inverse, state.beta, features, offered, rows, scores)
 
 
 @implements(learn, GLMGrouped)

@@ -9,8 +9,8 @@ from clubcascade.core import Floats, Ints
 from clubcascade.kernels import ranking
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
+from clubcascade.kernels.lazy_topk import rank_lazily
 from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
-from clubcascade.kernels.shelf import rank_shelf
 
 
 @struct
@@ -41,10 +41,10 @@ def confidence_radius(ridge: Any, g: int, beta: float, noise: float, delta: floa
 
 
 @implements(rank_catalog, Grouped)
-def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
+def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -> None:
     g = state.group[node]
     radius = confidence_radius(state.ridge, g, state.beta, state.noise, state.delta)
-    rank_shelf(state.ridge, g, radius, shelf, rows, scores)
+    rank_lazily(state.ridge, g, radius, catalog, rows, scores)
 
 
 @implements(rank_items, Grouped)
@@ -52,7 +52,7 @@ def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, s
     g = state.group[node]
     radius = confidence_radius(state.ridge, g, state.beta, state.noise, state.delta)
     weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
-    ranking.rank_loose(weights, inverse, radius, features, offered, rows, scores)
+    ranking.rank_fully(weights, inverse, radius, features, offered, rows, scores)
 
 
 @implements(learn, Grouped)

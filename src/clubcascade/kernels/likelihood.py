@@ -2,7 +2,7 @@
 
 The estimate ``theta`` of one set of users solves Equation (8) of the paper with a penalty:
 
-    penalty theta + sum over items of (looks mu(theta . x) - clicks) x = 0.
+    penalty theta + sum over items of (observations mu(theta . x) - clicks) x = 0.
 
 The left side is the gradient of a strictly convex function, so there is exactly one solution, also
 for separable samples or none. It is found in :mod:`clubcascade.kernels.newton`.
@@ -46,7 +46,7 @@ class Likelihood(Struct):
     age: Ints
     second: Floats
     target: Floats
-    counts: samples.Counts
+    counts: samples.ItemCounts
     penalty: float
     keeps_samples: bool
     start_work: Floats
@@ -114,14 +114,14 @@ def gradient(fit: Likelihood, g: int, items: Floats, link: Any, theta: Floats, o
     d = theta.shape[0]
     for f in range(d):
         out[f] = fit.penalty * theta[f]
-    ids, looks, clicks = fit.counts.ids, fit.counts.looks, fit.counts.clicks
+    ids, observations, clicks = fit.counts.ids, fit.counts.observations, fit.counts.clicks
     mean = fit.mean_block
     end = fit.counts.begin[g] + fit.counts.size[g]
     for start in range(fit.counts.begin[g], end, BLOCK):
         n = min(BLOCK, end - start)
         _evaluate(fit, items, link, theta, start, n)
         for j in range(n):
-            mean[j] = looks[start + j] * mean[j] - clicks[start + j]
+            mean[j] = observations[start + j] * mean[j] - clicks[start + j]
         add_rows(items, ids[start : start + n], mean, out)
 
 
@@ -133,14 +133,14 @@ def curvature(fit: Likelihood, g: int, items: Floats, link: Any, out: Floats) ->
     for f in range(d):
         for h in range(d):
             out[f, h] = 0.0
-    ids, looks = fit.counts.ids, fit.counts.looks
+    ids, observations = fit.counts.ids, fit.counts.observations
     slope = fit.slope_block
     end = fit.counts.begin[g] + fit.counts.size[g]
     for start in range(fit.counts.begin[g], end, BLOCK):
         n = min(BLOCK, end - start)
         _evaluate(fit, items, link, theta, start, n)
         for j in range(n):
-            linear.add_outer(out, looks[start + j] * slope[j], items[ids[start + j]])
+            linear.add_outer(out, observations[start + j] * slope[j], items[ids[start + j]])
 
 
 @kernel

@@ -17,7 +17,7 @@ _DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 @struct
-class Link(Struct):
+class CompiledLink(Struct):
     """``table`` (2 x points: means, slopes) over a grid from ``first`` on, ``spacing`` apart."""
 
     table: Floats
@@ -61,7 +61,7 @@ def look_up(table: Floats, first: float, spacing: float, z: float) -> tuple[floa
 
 
 @kernel
-def at(link: Link, z: float) -> tuple[float, float]:
+def at(link: CompiledLink, z: float) -> tuple[float, float]:
     """Mean and slope of a link at one point."""
     kind = link.kind
     if kind == LOGISTIC:
@@ -74,7 +74,7 @@ def at(link: Link, z: float) -> tuple[float, float]:
 
 
 @kernel
-def evaluate(link: Link, z: Floats, n: int, mean: Floats, slope: Floats) -> None:
+def evaluate(link: CompiledLink, z: Floats, n: int, mean: Floats, slope: Floats) -> None:
     """Means and slopes at the first ``n`` entries of ``z``."""
     kind = link.kind
     if kind == LOGISTIC:

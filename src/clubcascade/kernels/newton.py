@@ -18,13 +18,13 @@ from clubcascade.kernels.likelihood import Likelihood
 
 TOLERANCE = 1e-9
 """How far, about, an estimate may be from the solution (Euclidean)."""
-NEAR = 1e-5
+LAST_STEP = 1e-5
 """A full Newton step of this length is the last: the error left is of the order of its square."""
-FAR = 0.5
+LARGEST_FIRST_STEP = 0.5
 """A first step of this length or more is left to the careful search."""
 RATE = 0.3
 """What a kept inverse must achieve: each step at most this fraction of the one before."""
-MOST_QUICK, MOST = 12, 400
+MAX_QUICK_STEPS, MAX_STEPS = 12, 400
 """Steps with a kept inverse, and steps of the careful search (halvings included), at the most."""
 RENEW = 2048
 """Samples after which a kept inverse is computed anew."""
@@ -61,7 +61,7 @@ def _refine(fit: Likelihood, g: int, items: Floats, link: Any) -> bool:
     for f in range(d):
         start[f] = theta[f]
     last = 1.0
-    for turn in range(MOST_QUICK):
+    for turn in range(MAX_QUICK_STEPS):
         likelihood.gradient(fit, g, items, link, theta, other)
         if turn > 0:
             for f in range(d):
@@ -71,7 +71,7 @@ def _refine(fit: Likelihood, g: int, items: Floats, link: Any) -> bool:
             slope[f] = other[f]
         linear.times(curve, slope, step)
         length = _length(step)
-        if not length <= (RATE * last if turn > 0 else FAR):
+        if not length <= (RATE * last if turn > 0 else LARGEST_FIRST_STEP):
             break
         for f in range(d):
             step[f] = -step[f]
@@ -85,7 +85,7 @@ def _refine(fit: Likelihood, g: int, items: Floats, link: Any) -> bool:
 
 
 @kernel
-def _flatten(second: Floats, penalty: float, out: Floats) -> None:
+def _gradient_step_inverse(second: Floats, penalty: float, out: Floats) -> None:
     """Make ``out`` the inverse of a multiple of the identity above the second derivative."""
     d = out.shape[0]
     total = penalty
@@ -108,7 +108,7 @@ def _search(fit: Likelihood, g: int, items: Floats, link: Any, curve: Floats) ->
     for f in range(d):
         step[f] = 0.0
     height, length, scale = math.inf, math.inf, 0.0
-    for _ in range(MOST):
+    for _ in range(MAX_STEPS):
         for f in range(d):
             trial[f] = theta[f] - scale * step[f]
         likelihood.gradient(fit, g, items, link, trial, other)
@@ -121,14 +121,14 @@ def _search(fit: Likelihood, g: int, items: Floats, link: Any, curve: Floats) ->
         for f in range(d):
             theta[f] = trial[f]
             slope[f] = other[f]
-        if scale == 1.0 and length <= NEAR:
+        if scale == 1.0 and length <= LAST_STEP:
             return
         likelihood.curvature(fit, g, items, link, fit.hessian_work)
         factors.invert(fit.hessian_work, fit.penalty, fit.factor_work, curve)
         linear.times(curve, slope, step)
         length = _length(step)
         if not math.isfinite(length):  # beyond the precision of an inverse: the steepest way down
-            _flatten(fit.hessian_work, fit.penalty, curve)
+            _gradient_step_inverse(fit.hessian_work, fit.penalty, curve)
             linear.times(curve, slope, step)
             length = _length(step)
         if length <= 1e-14 * (1.0 + _length(theta)):

@@ -12,7 +12,7 @@ from clubcascade.kernels.jit import entry_point
 
 
 @entry_point
-def rank_catalog(state: Any, node: int, shelf: Any, rows: Ints, scores: Floats) -> None:
+def rank_catalog(state: Any, node: int, catalog: Any, rows: Ints, scores: Floats) -> None:
     """Fill ``rows`` with the best rows of a catalogue for ``node``, best first."""
     raise NotImplementedError
 

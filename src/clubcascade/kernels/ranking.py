@@ -91,7 +91,7 @@ def gather(features: Floats, rows: Ints, n: int, block: Floats) -> None:
 
 
 @kernel
-def rank_loose(
+def rank_fully(
     weights: Floats,
     inverse: Floats,
     bonus: float,

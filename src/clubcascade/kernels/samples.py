@@ -20,7 +20,7 @@ _HALF = np.uint64(32)
 
 
 @struct
-class Store(Struct):
+class DistinctItems(Struct):
     """Every distinct item that was ever looked at, numbered as they came.
 
     ``items`` (room x d); ``slots``, a hash table of item numbers, -1 where empty, its length a
@@ -34,13 +34,13 @@ class Store(Struct):
 
 
 @kernel
-def items_of(store: Store) -> Floats:
+def items_of(store: DistinctItems) -> Floats:
     """Return the items, as a copy."""
     return store.items[: store.n_items].copy()
 
 
 @kernel
-def _place(store: Store) -> int:
+def _find_slot(store: DistinctItems) -> int:
     """Find the slot of the item in ``key``, or the empty one where it belongs."""
     key, items, slots = store.key, store.items, store.slots
     words = key.view(np.uint64)
@@ -63,7 +63,7 @@ def _place(store: Store) -> int:
 
 
 @kernel
-def _grow(store: Store) -> None:
+def _grow(store: DistinctItems) -> None:
     """Double the room of the store."""
     n, d = store.items.shape
     items = np.zeros((2 * n, d))
@@ -73,15 +73,15 @@ def _grow(store: Store) -> None:
     for i in range(n):
         for f in range(d):
             store.key[f] = items[i, f]
-        store.slots[_place(store)] = i
+        store.slots[_find_slot(store)] = i
 
 
 @kernel
-def number(store: Store, x: Floats) -> int:
+def number(store: DistinctItems, x: Floats) -> int:
     """Return the number of an item; a new one gets the next."""
     for f in range(x.shape[0]):
         store.key[f] = x[f] + 0.0  # -0.0 and 0.0 are one
-    place = _place(store)
+    place = _find_slot(store)
     if store.slots[place] >= 0:
         return store.slots[place]
     n = store.n_items
@@ -89,7 +89,7 @@ def number(store: Store, x: Floats) -> int:
         _grow(store)
         for f in range(x.shape[0]):
             store.key[f] = x[f] + 0.0
-        place = _place(store)
+        place = _find_slot(store)
     store.items[n] = store.key
     store.slots[place] = n
     store.n_items = n + 1
@@ -97,42 +97,42 @@ def number(store: Store, x: Floats) -> int:
 
 
 @kernel
-def fill(store: Store, items: Floats) -> None:
+def fill(store: DistinctItems, items: Floats) -> None:
     """Put distinct items into an empty store, in order."""
     for i in range(items.shape[0]):
         number(store, items[i])
 
 
 @struct
-class Counts(Struct):
-    """Many lists of (item, looks, clicks) side by side, each in the order of its item numbers.
+class ItemCounts(Struct):
+    """Many lists of (item, observations, clicks) side by side, each sorted by item number.
 
-    List ``g`` is ``size[g]`` entries of ``ids``, ``looks`` and ``clicks`` from ``begin[g]`` on,
-    with room for ``room[g]``; ``n_entries`` are given out.
+    List ``g`` is ``size[g]`` entries of ``ids``, ``observations`` and ``clicks`` from ``begin[g]``
+    on, with room for ``room[g]``; ``n_entries`` are given out.
     """
 
     begin: Ints
     size: Ints
     room: Ints
     ids: Ints
-    looks: Ints
+    observations: Ints
     clicks: Ints
     n_entries: int
 
 
 @kernel
-def lists(counts: Counts) -> tuple[Ints, Ints, Ints]:
-    """Return the arrays that the kernels replace when they are full: ids, looks, clicks."""
-    return counts.ids, counts.looks, counts.clicks
+def lists(counts: ItemCounts) -> tuple[Ints, Ints, Ints]:
+    """Return the arrays that the kernels replace when they are full: ids, observations, clicks."""
+    return counts.ids, counts.observations, counts.clicks
 
 
 @kernel
-def _repack(counts: Counts, more: int) -> None:
+def _repack(counts: ItemCounts, more: int) -> None:
     """Move all lists to new arrays without gaps, and make room for ``more`` and as much again."""
     total = more
     for g in range(counts.size.shape[0]):
         total += counts.size[g]
-    ids, looks, clicks = (
+    ids, observations, clicks = (
         np.zeros(2 * total + 64, np.int64),
         np.zeros(2 * total + 64, np.int64),
         np.zeros(2 * total + 64, np.int64),
@@ -142,17 +142,17 @@ def _repack(counts: Counts, more: int) -> None:
         first, size = counts.begin[g], counts.size[g]
         for e in range(size):
             ids[end + e] = counts.ids[first + e]
-            looks[end + e] = counts.looks[first + e]
+            observations[end + e] = counts.observations[first + e]
             clicks[end + e] = counts.clicks[first + e]
         counts.begin[g] = end
         counts.room[g] = size
         end += size
-    counts.ids, counts.looks, counts.clicks = ids, looks, clicks
+    counts.ids, counts.observations, counts.clicks = ids, observations, clicks
     counts.n_entries = end
 
 
 @kernel
-def make_room(counts: Counts, g: int, room: int) -> None:
+def make_room(counts: ItemCounts, g: int, room: int) -> None:
     """Give list ``g`` room for ``room`` entries; they keep their order."""
     if room <= counts.room[g]:
         return
@@ -161,7 +161,7 @@ def make_room(counts: Counts, g: int, room: int) -> None:
     first, new = counts.begin[g], counts.n_entries
     for e in range(counts.size[g]):
         counts.ids[new + e] = counts.ids[first + e]
-        counts.looks[new + e] = counts.looks[first + e]
+        counts.observations[new + e] = counts.observations[first + e]
         counts.clicks[new + e] = counts.clicks[first + e]
     counts.begin[g] = new
     counts.room[g] = room
@@ -169,7 +169,7 @@ def make_room(counts: Counts, g: int, room: int) -> None:
 
 
 @kernel
-def note(counts: Counts, g: int, item: int, click: int) -> None:
+def count(counts: ItemCounts, g: int, item: int, click: int) -> None:
     """Count one look at an item in list ``g``, and its click."""
     first, size = counts.begin[g], counts.size[g]
     ids = counts.ids
@@ -185,39 +185,45 @@ def note(counts: Counts, g: int, item: int, click: int) -> None:
             make_room(counts, g, 2 * size + 8)
             low += counts.begin[g] - first
             first = counts.begin[g]
-        ids, looks, clicks = counts.ids, counts.looks, counts.clicks
+        ids, observations, clicks = counts.ids, counts.observations, counts.clicks
         for e in range(first + size, low, -1):
-            ids[e], looks[e], clicks[e] = ids[e - 1], looks[e - 1], clicks[e - 1]
-        ids[low], looks[low], clicks[low] = item, 0, 0
+            ids[e], observations[e], clicks[e] = ids[e - 1], observations[e - 1], clicks[e - 1]
+        ids[low], observations[low], clicks[low] = item, 0, 0
         counts.size[g] = size + 1
-    counts.looks[low] += 1
+    counts.observations[low] += 1
     counts.clicks[low] += click
 
 
 @kernel
-def gather(source: Counts, which: Any, n_items: int, counts: Counts, g: int) -> None:
+def gather(source: ItemCounts, which: Any, n_items: int, counts: ItemCounts, g: int) -> None:
     """Make list ``g`` of ``counts`` the sum of the lists ``which`` of ``source``."""
-    looks, clicks = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
+    observations, clicks = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
     for w in range(which.shape[0]):
         first = source.begin[which[w]]
         for e in range(first, first + source.size[which[w]]):
-            looks[source.ids[e]] += source.looks[e]
+            observations[source.ids[e]] += source.observations[e]
             clicks[source.ids[e]] += source.clicks[e]
     size = 0
     for item in range(n_items):
-        size += looks[item] > 0
+        size += observations[item] > 0
     counts.size[g] = 0
     make_room(counts, g, size)
     end = counts.begin[g]
     for item in range(n_items):
-        if looks[item] > 0:
-            counts.ids[end], counts.looks[end], counts.clicks[end] = item, looks[item], clicks[item]
+        if observations[item] > 0:
+            counts.ids[end], counts.observations[end], counts.clicks[end] = (
+                item,
+                observations[item],
+                clicks[item],
+            )
             end += 1
     counts.size[g] = size
 
 
 @kernel
-def load(counts: Counts, which: Ints, sizes: Ints, ids: Ints, looks: Ints, clicks: Ints) -> None:
+def load(
+    counts: ItemCounts, which: Ints, sizes: Ints, ids: Ints, observations: Ints, clicks: Ints
+) -> None:
     """Fill the empty lists ``which`` from lists laid end to end."""
     at = 0
     for w in range(which.shape[0]):
@@ -226,7 +232,7 @@ def load(counts: Counts, which: Ints, sizes: Ints, ids: Ints, looks: Ints, click
         first = counts.begin[g]
         for e in range(sizes[w]):
             counts.ids[first + e] = ids[at + e]
-            counts.looks[first + e] = looks[at + e]
+            counts.observations[first + e] = observations[at + e]
             counts.clicks[first + e] = clicks[at + e]
         counts.size[g] = sizes[w]
         at += sizes[w]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats
-from clubcascade.kernels import factors, linear, luck, ranking, triangular
+from clubcascade.kernels import counter_rng, factors, linear, ranking, triangular
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
 from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
@@ -36,7 +36,7 @@ def draw(state: Thompson) -> Floats:
     factors.factor(upper)
     weights = np.empty(d)
     for f in range(d):
-        weights[f] = luck.normal(state.key, state.n_drawn, f)
+        weights[f] = counter_rng.normal(state.key, state.n_drawn, f)
     triangular.solve_other_half(upper, weights)
     for f in range(d):
         weights[f] = ridge.weights[0, f] + state.scale * weights[f]
@@ -45,9 +45,9 @@ def draw(state: Thompson) -> Floats:
 
 
 @implements(rank_catalog, Thompson)
-def _rank_catalog(state: Any, node: Any, shelf: Any, rows: Any, scores: Any) -> None:
-    every = np.arange(shelf.features.shape[0])
-    ranking.rank_means(draw(state), shelf.features, every, rows, scores)
+def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -> None:
+    every = np.arange(catalog.features.shape[0])
+    ranking.rank_means(draw(state), catalog.features, every, rows, scores)
 
 
 @implements(rank_items, Thompson)

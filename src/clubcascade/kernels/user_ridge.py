@@ -9,7 +9,7 @@ from typing import Any
 
 from clubcascade.core import Floats
 from clubcascade.kernels import factors, linear
-from clubcascade.kernels.far_users import publish
+from clubcascade.kernels.edge_deletion import publish
 from clubcascade.kernels.jit import kernel
 
 
@@ -20,7 +20,7 @@ def keeps_inverses(state: Any) -> bool:
 
 
 @kernel
-def weigh(state: Any, node: int, row: int) -> None:
+def solve_weights(state: Any, node: int, row: int) -> None:
     """Line 8 from nothing: the user's own inverse, if kept, and weights."""
     reg = state.ridge.reg
     if keeps_inverses(state):
@@ -35,16 +35,16 @@ def weigh(state: Any, node: int, row: int) -> None:
 
 
 @kernel
-def weigh_again(state: Any, links: Any) -> None:
+def refresh_weights(state: Any, links: Any) -> None:
     """Bring users up to date who were alone until a newcomer linked with them."""
     for e in range(links.shape[0]):
         row = state.row[links[e]]
         if row >= 0 and state.graph.degree[links[e]] == 1:
-            weigh(state, links[e], row)
+            solve_weights(state, links[e], row)
 
 
 @kernel
-def welcome(state: Any, node: int) -> int:
+def add_user(state: Any, node: int) -> int:
     """Give a user who comes for the first time its row."""
     row = state.n_rows
     state.n_rows += 1
@@ -56,7 +56,7 @@ def welcome(state: Any, node: int) -> int:
 
 
 @kernel
-def note(state: Any, node: int, row: int, x: Floats, y: float, linked: bool) -> None:
+def observe(state: Any, node: int, row: int, x: Floats, y: float, linked: bool) -> None:
     """Line 8 for one item: the user's statistics; inverse and weights while it has neighbours."""
     d = x.shape[0]
     linear.add_outer(state.gram[row], 1.0, x)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import luck, ranking
+from clubcascade.kernels import counter_rng, ranking
 from clubcascade.kernels.jit import Struct, kernel, struct
 
 
@@ -42,7 +42,7 @@ class World(Struct):
 @kernel
 def visitor(world: World, t: int) -> int:
     """Return the user who comes in round ``t``."""
-    draw = luck.uniform(world.arrival_key, t, 0)
+    draw = counter_rng.uniform(world.arrival_key, t, 0)
     if world.arrival.shape[0] == 0:
         return int(draw * world.kind.shape[0])
     return int(np.searchsorted(world.arrival, draw, side="right"))
@@ -55,8 +55,8 @@ def offer(world: World, t: int, rows: Ints) -> None:
     A random start and a random odd step walk the table without meeting an item twice.
     """
     n = np.uint64(world.features.shape[0])
-    start = luck.bits(world.offer_key, t, 0)
-    step = luck.bits(world.offer_key, t, 1) | np.uint64(1)
+    start = counter_rng.bits(world.offer_key, t, 0)
+    step = counter_rng.bits(world.offer_key, t, 1) | np.uint64(1)
     for j in range(rows.shape[0]):
         rows[j] = np.int64((start + np.uint64(j) * step) & (n - np.uint64(1)))
 
@@ -78,10 +78,10 @@ def respond(world: World, t: int, user: int, rows: Ints, rewards: Floats) -> int
         rewards[p] = 0.0
     known = rows.shape[0]
     for p in range(rows.shape[0]):
-        if luck.uniform(world.click_key, t, rows[p]) < attraction[rows[p]]:
+        if counter_rng.uniform(world.click_key, t, rows[p]) < attraction[rows[p]]:
             rewards[p] = 1.0
             known = p + 1
-            if luck.uniform(world.stop_key, t, p) < stop_chance(world, p):
+            if counter_rng.uniform(world.stop_key, t, p) < stop_chance(world, p):
                 break
     return known
 

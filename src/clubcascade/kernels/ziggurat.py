@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from clubcascade.core import Floats
+from clubcascade.kernels.counter_rng import bits, mix, unit
 from clubcascade.kernels.jit import kernel
-from clubcascade.kernels.luck import bits, mix, unit
 
 TAIL = 3.6541528853610088
 """Where the lowest layer of the ziggurat ends; beyond it is the tail of the normal law."""

@@ -26,7 +26,7 @@ from clubcascade.core import (
     shown_rows,
 )
 from clubcascade.errors import InvalidArgument, InvalidItems, ModelFileError
-from clubcascade.kernels import single
+from clubcascade.kernels import entry_points
 from clubcascade.model_file import check_id
 
 _PLACES = np.arange(64)
@@ -64,15 +64,15 @@ class CompiledPolicy(Policy):
         """Let a new user in and return its number."""
 
     @abstractmethod
-    def shelf(self, catalog: Catalog, k: int) -> Any:
+    def ranking_view(self, catalog: Catalog, k: int) -> Any:
         """Return what the kernels rank a catalogue from."""
 
     @abstractmethod
-    def lessons(self, catalog: Catalog) -> Any:
+    def training_view(self, catalog: Catalog) -> Any:
         """Return what the kernels learn a catalogue's items from, row by row."""
 
     @abstractmethod
-    def _rank_stranger(
+    def _rank_new_user(
         self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
         """Rank for a user who has not joined; nothing may be learned."""
@@ -146,31 +146,35 @@ class CompiledPolicy(Policy):
     def _rank(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
         number = self._numbers.get(user, -1)
         if number < 0:
-            self._rank_stranger(user, items, rows, scores)
+            self._rank_new_user(user, items, rows, scores)
         elif isinstance(items, Catalog):
-            single.rank_catalog(self.compiled, number, self.shelf(items, len(rows)), rows, scores)
+            entry_points.rank_catalog(
+                self.compiled, number, self.ranking_view(items, len(rows)), rows, scores
+            )
         else:
-            single.rank_items(self.compiled, number, self.padded(items), rows, scores)
+            entry_points.rank_items(self.compiled, number, self.padded(items), rows, scores)
 
     # -- calls whose arguments were checked before ---------------------------------------------
 
     @property
-    def tells_scores(self) -> bool:
-        """Tell whether :meth:`listed` can be asked."""
+    def has_scores(self) -> bool:
+        """Tell whether :meth:`recommend_scored` can be asked."""
         return False
 
-    def _tell(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
+    def _convert_scores(
+        self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
+    ) -> None:
         """Turn the scores that a list was ranked by into those that :meth:`scores` returns."""
         raise NotImplementedError
 
-    def listed(
+    def recommend_scored(
         self, user: Hashable, items: Floats | Catalog, k: int
     ) -> tuple[list[int], list[float]]:
         """Return what ``recommend`` returns, and the scores of these rows; nothing is checked."""
         rows, scores = np.empty(k, np.int64), np.empty(k)
         with self._lock:
             self._rank(user, items, rows, scores)
-            self._tell(user, items, rows, scores)
+            self._convert_scores(user, items, rows, scores)
         return rows.tolist(), scores.tolist()
 
     def learn(self, user: Hashable, shown: Floats, examined: int, clicks: Sequence[int]) -> None:
@@ -184,7 +188,7 @@ class CompiledPolicy(Policy):
             number = self._numbers.get(user, -1)
             if number < 0:
                 number = self._join(user)
-            single.learn(self.compiled, number, self.padded(shown), rows, examined, rewards)
+            entry_points.learn(self.compiled, number, self.padded(shown), rows, examined, rewards)
 
     def learn_many(
         self,
@@ -258,10 +262,10 @@ class CompiledPolicy(Policy):
                 number = self._join(user)
             if loose is None:
                 assert isinstance(shown, Slate)
-                features, rows = self.lessons(shown.catalog), shown.rows
+                features, rows = self.training_view(shown.catalog), shown.rows
             else:
                 features, rows = self.padded(loose), np.arange(len(loose))
-            single.learn(self.compiled, number, features, rows, examined, rewards)
+            entry_points.learn(self.compiled, number, features, rows, examined, rewards)
 
     def update_many(
         self,
@@ -294,7 +298,9 @@ class CompiledPolicy(Policy):
             )
         examined, rewards = observed_many(clicks, shown.rows.shape[1])
         with self._lock:
-            self._learn_many(users, self.lessons(shown.catalog), shown.rows, examined, rewards)
+            self._learn_many(
+                users, self.training_view(shown.catalog), shown.rows, examined, rewards
+            )
 
     def _learn_many(
         self, users: Sequence[Hashable], features: Any, rows: Ints, examined: Ints, rewards: Floats
@@ -304,12 +310,12 @@ class CompiledPolicy(Policy):
         for event in np.flatnonzero(numbers < 0).tolist():
             number = self._numbers.get(users[event], -1)
             if number < 0:
-                single.learn_many(
+                entry_points.learn_many(
                     self.compiled, numbers, features, rows, examined, rewards, done, event
                 )
                 number, done = self._join(users[event]), event
             numbers[event] = number
-        single.learn_many(
+        entry_points.learn_many(
             self.compiled, numbers, features, rows, examined, rewards, done, len(numbers)
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 from clubcascade.core import Catalog, Floats, Ints, Items, Shown, Slate, array_of, fill
 from clubcascade.errors import InvalidItems
 from clubcascade.kernels import counting as kernels
-from clubcascade.kernels import single
+from clubcascade.kernels import entry_points
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._users import numbered
 
@@ -44,18 +44,18 @@ class CountingPolicy(CompiledPolicy):
         """Say no: fresh items have no ids."""
         return False
 
-    def lessons(self, catalog: Catalog) -> Any:
+    def training_view(self, catalog: Catalog) -> Any:
         """Return the number of each item of the catalogue in the counts; new items get one."""
-        slots = self.shelf(catalog, 1)
+        slots = self.ranking_view(catalog, 1)
         if slots.min() < 0:
             for name in catalog.ids:
                 self._slots.setdefault(name, len(self._slots))
             if len(self._slots) > len(self._seen):
                 self._reserve(2 * len(self._slots), self.compiled.rounds)
-            slots = self.shelf(catalog, 1)
+            slots = self.ranking_view(catalog, 1)
         return slots
 
-    def shelf(self, catalog: Catalog, k: int) -> Any:
+    def ranking_view(self, catalog: Catalog, k: int) -> Any:
         """Return the number of each item in the counts, -1 for one that was never shown."""
         known, slots = self._slots_of.get(catalog, (-1, None))
         if slots is None or (known < len(self._slots) and slots.min() < 0):
@@ -68,7 +68,7 @@ class CountingPolicy(CompiledPolicy):
         self.number(user)
         catalog = self._read_items(items)
         with self._lock:
-            slots = self.shelf(catalog, 1)
+            slots = self.ranking_view(catalog, 1)
             bounds = np.array([kernels.index(self.compiled, slot) for slot in slots])
         capped: Floats = np.minimum(bounds, 1.0)
         return capped
@@ -93,12 +93,12 @@ class CountingPolicy(CompiledPolicy):
         self._numbers[user] = len(self._numbers)
         return self._numbers[user]
 
-    def _rank_stranger(
+    def _rank_new_user(
         self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
         assert isinstance(items, Catalog)
-        shelf = self.shelf(items, len(rows))
-        single.rank_catalog(self.compiled, 0, shelf, rows, scores)
+        catalog = self.ranking_view(items, len(rows))
+        entry_points.rank_catalog(self.compiled, 0, catalog, rows, scores)
 
     def state(self) -> dict[str, Any]:
         """Return all that was learned: arrays (copies) and plain values."""

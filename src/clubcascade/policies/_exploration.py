@@ -49,7 +49,7 @@ class SpannerExploration:
         if rows.size == 0 or count == 0:
             return -1
         features = items._rows if isinstance(items, Catalog) else items
-        return int(kernels.lacking(gram, self.reg, count, self.share, features, rows))
+        return int(kernels.least_explored(gram, self.reg, count, self.share, features, rows))
 
 
 def put_first(row: int, ranking: Ints) -> None:

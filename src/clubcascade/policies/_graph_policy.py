@@ -17,7 +17,7 @@ from clubcascade import validation
 from clubcascade.core import Ints
 from clubcascade.errors import InvalidArgument
 from clubcascade.graph import Complete, ErdosRenyi, Start, UserGraph
-from clubcascade.kernels.far_users import BLOCK
+from clubcascade.kernels.edge_deletion import BLOCK
 from clubcascade.policies._club_graph import ClubGraph
 from clubcascade.policies._models import Models
 from clubcascade.policies._ridge_policy import RidgePolicy
@@ -73,8 +73,8 @@ class GraphPolicy(RidgePolicy):
         """Return the scratch arrays in which users are compared."""
         n = self._graph.capacity
         return {
-            "near": np.zeros(n, np.int64),
-            "gone": np.zeros(n, np.int64),
+            "neighbours": np.zeros(n, np.int64),
+            "deleted": np.zeros(n, np.int64),
             "distance_work": np.zeros(max(BLOCK, self._inner), np.float32),
             "weights_work": np.zeros(max(BLOCK, self._inner), np.float32),
             "flags": np.zeros(BLOCK, np.uint64),

@@ -18,7 +18,7 @@ _EACH = ("curve", "age", "second", "target")
 def make_store(d: int, items: Floats | None = None) -> Any:
     """Return a store of distinct items, with these in it."""
     room, slots = np.zeros((64, d)), np.full(256, -1)
-    store = samples.Store.make(items=room, slots=slots, key=np.zeros(d), n_items=0)
+    store = samples.DistinctItems.make(items=room, slots=slots, key=np.zeros(d), n_items=0)
     if items is not None:
         samples.fill(store, np.ascontiguousarray(items, dtype=np.float64))
         if store.n_items != len(items):
@@ -68,15 +68,15 @@ class Likelihoods:
                 a[name][:kept] = value[:kept]
             if name in places:
                 places[name][:kept] = value[:kept]
-        ids, looks, clicks = (np.zeros(64, np.int64) for _ in range(3))
+        ids, observations, clicks = (np.zeros(64, np.int64) for _ in range(3))
         n_entries = 0
         if old:
-            ids, looks, clicks = samples.lists(self._counts)
+            ids, observations, clicks = samples.lists(self._counts)
             n_entries = self._counts.n_entries
         self.arrays = {**a, **places}
         self.capacity = capacity
-        self._counts = samples.Counts.make(
-            **places, ids=ids, looks=looks, clicks=clicks, n_entries=n_entries
+        self._counts = samples.ItemCounts.make(
+            **places, ids=ids, observations=observations, clicks=clicks, n_entries=n_entries
         )
         self.struct = kernels.Likelihood.make(
             **a,
@@ -93,10 +93,12 @@ class Likelihoods:
         kernels.clear(self.struct, g)
 
     def counts(self, g: int) -> tuple[Ints, Ints, Ints]:
-        """Return the samples of estimate ``g``: item numbers, looks, clicks."""
+        """Return the samples of estimate ``g``: item numbers, observations, clicks."""
         first, size = self.arrays["begin"][g], self.arrays["size"][g]
-        ids, looks, clicks = (part[first : first + size] for part in samples.lists(self._counts))
-        return ids, looks, clicks
+        ids, observations, clicks = (
+            part[first : first + size] for part in samples.lists(self._counts)
+        )
+        return ids, observations, clicks
 
     def state(self, which: Ints) -> dict[str, npt.NDArray[Any]]:
         """Return copies of what the estimates ``which`` are made of, but for the weights."""
@@ -132,11 +134,11 @@ class Likelihoods:
             samples.load(self._counts, *whole)
 
 
-def _check_samples(prefix: str, sizes: Ints, ids: Ints, looks: Ints, clicks: Ints) -> None:
+def _check_samples(prefix: str, sizes: Ints, ids: Ints, observations: Ints, clicks: Ints) -> None:
     of = np.repeat(np.arange(len(sizes)), sizes)
     if not (np.diff(ids)[np.diff(of) == 0] > 0).all():
         raise ValueError(f"{prefix}ids must rise within each list")
-    if not (looks >= 1).all():
-        raise ValueError(f"{prefix}looks must be at least 1, got {looks.min()}")
-    if not ((clicks >= 0) & (clicks <= looks)).all():
+    if not (observations >= 1).all():
+        raise ValueError(f"{prefix}looks must be at least 1, got {observations.min()}")
+    if not ((clicks >= 0) & (clicks <= observations)).all():
         raise ValueError(f"{prefix}clicks must lie between 0 and {prefix}looks")

@@ -12,10 +12,10 @@ import numpy as np
 
 from clubcascade.core import Catalog, Floats, Ints, Items
 from clubcascade.errors import UnknownUser
-from clubcascade.kernels import grouped, ranking, single
+from clubcascade.kernels import entry_points, grouped, ranking
 from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.policies._lazy_indexes import LazyIndexes
 from clubcascade.policies._models import Models
-from clubcascade.policies._shelves import Shelves
 
 CORES = os.cpu_count() or 1
 SMALL_BATCH = 20_000
@@ -35,7 +35,7 @@ class RidgePolicy(CompiledPolicy):
 
     def __init__(self) -> None:
         super().__init__()
-        self._shelves = Shelves()
+        self._indexes = LazyIndexes()
 
     # -- what a policy must say ----------------------------------------------------------------
 
@@ -50,15 +50,15 @@ class RidgePolicy(CompiledPolicy):
 
     # -- what follows --------------------------------------------------------------------------
 
-    def shelf(self, catalog: Catalog, k: int) -> Any:
+    def ranking_view(self, catalog: Catalog, k: int) -> Any:
         """Return what the kernels rank a catalogue from."""
-        return self._shelves.get(catalog, self.lessons(catalog), k, self._models.capacity)
+        return self._indexes.get(catalog, self.training_view(catalog), k, self._models.capacity)
 
-    def lessons(self, catalog: Catalog) -> Any:
+    def training_view(self, catalog: Catalog) -> Any:
         """Return the catalogue's features as the kernels know them."""
         return self.padded(catalog._rows)
 
-    def _rank_stranger(
+    def _rank_new_user(
         self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
         models, g = self._model_of(user)
@@ -73,10 +73,10 @@ class RidgePolicy(CompiledPolicy):
             n_clusters=1,
         )
         if isinstance(items, Catalog) and models is self._models:
-            single.rank_catalog(guest, 0, self.shelf(items, len(rows)), rows, scores)
+            entry_points.rank_catalog(guest, 0, self.ranking_view(items, len(rows)), rows, scores)
         else:
-            loose = self.lessons(items) if isinstance(items, Catalog) else self.padded(items)
-            single.rank_items(guest, 0, loose, rows, scores)
+            loose = self.training_view(items) if isinstance(items, Catalog) else self.padded(items)
+            entry_points.rank_items(guest, 0, loose, rows, scores)
 
     def _rank_many(self, users: Sequence[Hashable], items: Floats | Catalog, rows: Ints) -> None:
         """Rank once per model, on all cores: users of one model get one list."""
@@ -89,16 +89,16 @@ class RidgePolicy(CompiledPolicy):
             self.labels()[numbers], return_index=True, return_inverse=True
         )
         lists = np.empty((len(labels), rows.shape[1]), np.int64)
-        self.shelf(items, rows.shape[1])
-        memory = self._shelves.memory(items)
-        turns = np.arange(len(labels)) if len(memory.owner) < 2 else labels % len(memory.owner)
+        self.ranking_view(items, rows.shape[1])
+        cache = self._indexes.cache(items)
+        turns = np.arange(len(labels)) if len(cache.owner) < 2 else labels % len(cache.owner)
         parts = [np.flatnonzero(turns % CORES == core) for core in range(CORES)]
-        if len(memory.owner) < 2:
+        if len(cache.owner) < 2:
             parts = [np.arange(len(labels))]
 
         def rank(part: Ints) -> None:
             found = np.empty((len(part), rows.shape[1]), np.int64)
-            single.rank_many(self.compiled, numbers[first[part]], memory.shelf(), found)
+            entry_points.rank_many(self.compiled, numbers[first[part]], cache.index(), found)
             lists[part] = found
 
         if len(labels) * len(items) < SMALL_BATCH or len(parts) == 1:
@@ -115,17 +115,19 @@ class RidgePolicy(CompiledPolicy):
         return np.minimum(mean + radius * width, 1.0)
 
     @property
-    def tells_scores(self) -> bool:
+    def has_scores(self) -> bool:
         """Say yes, if lists are ranked by the very scores that :meth:`scores` returns."""
         return type(self).scores is RidgePolicy.scores and not self.draws
 
-    def _tell(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
+    def _convert_scores(
+        self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
+    ) -> None:
         np.minimum(scores, 1.0, out=scores)
 
     def _parts(self, user: Hashable, items: Items) -> tuple[Floats, Floats, float]:
         self.number(user)
         loose = self._read_items(items)
-        rows = self.lessons(loose) if isinstance(loose, Catalog) else self.padded(loose)
+        rows = self.training_view(loose) if isinstance(loose, Catalog) else self.padded(loose)
         with self._lock:
             models, g = self._model_of(user)
             mean, width = np.empty(len(rows)), np.empty(len(rows))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.core import array_of
-from clubcascade.kernels.far_users import BLOCK, radius_of
+from clubcascade.kernels.edge_deletion import BLOCK, radius_of
 from clubcascade.policies._arrays import aligned_zeros
 
 _KEPT = ("weights", "count", "gram", "moment")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.core import fill
-from clubcascade.kernels.far_users import BLOCK
+from clubcascade.kernels.edge_deletion import BLOCK
 from clubcascade.policies._arrays import aligned_zeros
 
 OWN_INVERSES = 65_536

@@ -9,7 +9,7 @@ import numpy as np
 
 from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, array_of
-from clubcascade.kernels import single
+from clubcascade.kernels import entry_points
 from clubcascade.kernels import thompson as kernels
 from clubcascade.policies._models import Models
 from clubcascade.policies._ridge_policy import RidgePolicy
@@ -79,11 +79,11 @@ class CascadeLinTS(RidgePolicy):
         self._numbers[user] = len(self._numbers)
         return self._numbers[user]
 
-    def _rank_stranger(
+    def _rank_new_user(
         self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
         features = items._rows if isinstance(items, Catalog) else items
-        single.rank_items(self.compiled, 0, features, rows, scores)
+        entry_points.rank_items(self.compiled, 0, features, rows, scores)
 
     def state(self) -> dict[str, Any]:
         """Return all that was learned: arrays (copies) and plain values."""

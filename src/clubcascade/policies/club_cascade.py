@@ -12,7 +12,7 @@ from clubcascade.core import Catalog, Floats, Ints, array_of
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import club as kernels
 from clubcascade.kernels import factors, user_ridge
-from clubcascade.kernels.shaken import rank_shaken
+from clubcascade.kernels.ranking_2017 import rank_2017
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._club_parameters import (
     Variant,
@@ -229,7 +229,7 @@ class ClubCascade(GraphPolicy):
         if self._graph.arrays["size"][label] == 1:
             self._models.clear(label)
         self._models.merge(label, merged)
-        user_ridge.weigh_again(self.compiled, links)
+        user_ridge.refresh_weights(self.compiled, links)
         self.compiled.n_clusters = self._graph.n_components
         self._numbers[user] = number
         return number
@@ -239,16 +239,16 @@ class ClubCascade(GraphPolicy):
             guest.arrays[name][0] = self._models.arrays[name][labels].sum(axis=0)
         guest.renew(0)
 
-    def _rank_stranger(
+    def _rank_new_user(
         self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
         if self.variant == "paper":
-            super()._rank_stranger(user, items, rows, scores)
+            super()._rank_new_user(user, items, rows, scores)
             return
         models, g = self._model_of(user)
-        loose = self.lessons(items) if isinstance(items, Catalog) else self.padded(items)
+        loose = self.training_view(items) if isinstance(items, Catalog) else self.padded(items)
         every = np.arange(len(loose))
-        rank_shaken(self.compiled, models.struct, g, loose, every, rows, scores)
+        rank_2017(self.compiled, models.struct, g, loose, every, rows, scores)
 
     def _counts(self, numbers: Ints) -> Ints:
         rows = self._own.arrays["row"][numbers]
@@ -261,9 +261,9 @@ class ClubCascade(GraphPolicy):
         return self.beta, 0.0, 1.0
 
     @property
-    def tells_scores(self) -> bool:
+    def has_scores(self) -> bool:
         """Say no where a list begins with an item that its score did not put there."""
-        return super().tells_scores and self.explore == "ucb"
+        return super().has_scores and self.explore == "ucb"
 
     def _rank(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
         super()._rank(user, items, rows, scores)

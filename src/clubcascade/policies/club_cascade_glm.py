@@ -191,7 +191,7 @@ class ClubCascadeGLM(ClubCascade):
             self._fits.clear(label)
         if merged:
             kernels.merge(self.compiled, label, np.array([label, *merged]))
-        kernels.weigh_again(self.compiled, links)
+        kernels.refresh_weights(self.compiled, links)
         self.compiled.n_clusters = self._graph.n_components
         self._numbers[user] = number
         return number
@@ -201,7 +201,7 @@ class ClubCascadeGLM(ClubCascade):
             fit = Likelihoods(
                 guest.arrays["weights"], penalty=self.penalty, online=self.solver == "online"
             )
-            kernels.pool_guest(self.compiled, labels, guest.struct, fit.struct)
+            kernels.pool_new_user(self.compiled, labels, guest.struct, fit.struct)
 
     def _counts(self, numbers: Ints) -> Ints:
         counts: Ints = self._per_user.arrays["count"][numbers]

@@ -13,8 +13,15 @@ from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, Items, array_of, fill
 from clubcascade.errors import UnknownUser
 from clubcascade.kernels import cohort as _answers  # noqa: F401
-from clubcascade.kernels import cohort_belief as belief
-from clubcascade.kernels import cohort_judge, cohort_sets, cohort_split, cohort_state, rack, single
+from clubcascade.kernels import (
+    cohort_assignment,
+    cohort_selection,
+    cohort_split,
+    cohort_state,
+    entry_points,
+    packed_items,
+)
+from clubcascade.kernels import cohort_posterior as posterior
 from clubcascade.links import read_link
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._cohorts import check_cohorts
@@ -23,18 +30,19 @@ from clubcascade.policies._models import Models
 from clubcascade.policies._seeds import key_of
 from clubcascade.policies._users import numbered, read_users
 
-WITHIN = 1 / 1000
+WITHIN_VARIANCE = 1 / 1000
 """Variance of users' weights around their cohort's, in units of the noise."""
-BETWEEN = 1 / 32
+BETWEEN_VARIANCE = 1 / 32
 """Variance of cohorts' weights around everyone's, likewise."""
-WIDER = 2.0
+MEAN_WIDENING = 2.0
 """How much wider the centres are drawn than users around them: what they teach, all learn."""
-FIRST_NOISE = 0.15
+INITIAL_NOISE = 0.15
 """Squared error of a prediction before there is any."""
 
 _USERS = ("gram", "moment", "count", "label", "due", "after", "before")
 _COHORTS = ("root", "root_count", "prior", "prior_log_det", "size", "head", "split_due")
-_LEARNED = ("error", "way")
+_LEARNED = {"error": "error", "predictor": "way"}
+"""Arrays of the selection, and their names in a state and its files."""
 _SAVED = {
     "noise": ("noise_variance", "move_rate"),
     "tally": ("n_lists", "n_cohorts", "n_users", "last_model", "n_assigned"),
@@ -113,7 +121,7 @@ class CohortCascade(CompiledPolicy):
         self._numbers = read_users(users)
         known = list(self._numbers)
         self._given = users if isinstance(users, range) or users is None else known
-        self._racks: WeakKeyDictionary[Catalog, Any] = WeakKeyDictionary()
+        self._packed: WeakKeyDictionary[Catalog, Any] = WeakKeyDictionary()
         self.compiled = None
         self._allocate()
         self._reserve(max(len(known) + 1, 8), n_users=len(known))
@@ -137,25 +145,27 @@ class CohortCascade(CompiledPolicy):
             "size": np.zeros(most, np.int64),
             "head": np.zeros(most, np.int64),
             "split_due": np.zeros(most, np.int64),
-            "error": np.zeros((belief.BUCKETS + 1, belief.WAYS + 1)),  # last row: scratch
-            "way": np.full(belief.BUCKETS, cohort_judge.FIRST_WAY),
+            "error": np.zeros(
+                (posterior.N_BUCKETS + 1, posterior.N_PREDICTORS + 1)
+            ),  # last row: scratch
+            "predictor": np.full(posterior.N_BUCKETS, cohort_selection.FIRST_PREDICTOR),
             **{name: aligned_zeros(d) for name in _WORK_VECTORS},
             **{name: aligned_zeros(d, d) for name in _WORK_MATRICES},
-            "split_user": np.zeros(cohort_split.ASKED, np.int64),
-            "split_side": np.zeros(cohort_split.ASKED, np.int64),
-            "candidate_work": np.zeros(cohort_sets.COMPARED, np.int64),
+            "split_user": np.zeros(cohort_split.MAX_SPLIT_USERS, np.int64),
+            "split_side": np.zeros(cohort_split.MAX_SPLIT_USERS, np.int64),
+            "candidate_work": np.zeros(cohort_assignment.SCORED_CANDIDATES, np.int64),
         }
         self._scalars: dict[str, Any] = {
             "explore": self.explore,
-            "within_variance": WITHIN,
-            "between_variance": BETWEEN,
-            "mean_widening": WIDER,
+            "within_variance": WITHIN_VARIANCE,
+            "between_variance": BETWEEN_VARIANCE,
+            "mean_widening": MEAN_WIDENING,
             "logistic": logistic,
             "draws_moves": True,
             "measures_noise": True,
             "mirrors_draws": True,
             "sequential": True,
-            "noise_variance": FIRST_NOISE * (belief.STEEPEST if logistic else 1.0),
+            "noise_variance": INITIAL_NOISE * (posterior.LOGISTIC_NOISE if logistic else 1.0),
             "move_rate": 1.0,
             "n_lists": 0,
             "n_cohorts": 0,
@@ -207,25 +217,29 @@ class CohortCascade(CompiledPolicy):
         number = self._numbers.get(user, -1)
         return number if number >= 0 else len(self._numbers)
 
-    def shelf(self, catalog: Catalog, k: int) -> Any:
+    def ranking_view(self, catalog: Catalog, k: int) -> Any:
         """Return the catalogue as it is ranked."""
-        found = self._racks.get(catalog)
+        found = self._packed.get(catalog)
         if found is None:
-            found = self._racks[catalog] = rack.lay_out(catalog._rows, np.arange(len(catalog)))
+            found = self._packed[catalog] = packed_items.pack(
+                catalog._rows, np.arange(len(catalog))
+            )
         return found
 
-    def lessons(self, catalog: Catalog) -> Any:
+    def training_view(self, catalog: Catalog) -> Any:
         """Return the catalogue's features."""
         return catalog._rows
 
-    def _rank_stranger(
+    def _rank_new_user(
         self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
         node = len(self._numbers)
         if isinstance(items, Catalog):
-            single.rank_catalog(self.compiled, node, self.shelf(items, len(rows)), rows, scores)
+            entry_points.rank_catalog(
+                self.compiled, node, self.ranking_view(items, len(rows)), rows, scores
+            )
         else:
-            single.rank_items(self.compiled, node, items, rows, scores)
+            entry_points.rank_items(self.compiled, node, items, rows, scores)
 
     @property
     def draws(self) -> bool:
@@ -246,13 +260,15 @@ class CohortCascade(CompiledPolicy):
         return read_link("logistic").mu(z) if self.link == "logistic" else np.clip(z, 0.0, 1.0)
 
     @property
-    def tells_scores(self) -> bool:
+    def has_scores(self) -> bool:
         """Say yes."""
         return True
 
-    def _tell(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
+    def _convert_scores(
+        self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
+    ) -> None:
         weights = self._arrays["mean_work"]
-        belief.mean(self.compiled, self._row(user), weights)
+        posterior.mean_weights(self.compiled, self._row(user), weights)
         table = items._rows if isinstance(items, Catalog) else items
         np.dot(table.take(rows, axis=0), weights, out=scores)
         if self.link == "logistic":
@@ -268,7 +284,7 @@ class CohortCascade(CompiledPolicy):
         self.number(user)
         weights = np.empty(self.n_features)
         with self._lock:
-            belief.mean(self.compiled, self._row(user), weights)
+            posterior.mean_weights(self.compiled, self._row(user), weights)
         return weights
 
     def _parts(self, user: Hashable, items: Items) -> tuple[Floats, Floats, float]:
@@ -278,19 +294,19 @@ class CohortCascade(CompiledPolicy):
         mean = rows @ self._expected(user)
         with self._lock:
             node, a = self._row(user), self._arrays
-            way = belief.way_of(self.compiled, node)
-            ways = len(belief.PULLS) + 1
+            way = posterior.predictor_of(self.compiled, node)
+            ways = len(posterior.PRECISIONS) + 1
             root = a["root"][a["label"][node] if way >= ways else 0]
             scale = self.explore * np.sqrt(self.compiled.noise_variance)
             own: Any = 0.0
             pulled: Any = rows.T
-            if way % ways < len(belief.PULLS):
-                pull = belief.PULLS[way % ways]
+            if way % ways < len(posterior.PRECISIONS):
+                pull = posterior.PRECISIONS[way % ways]
                 ridge = a["gram"][node] + pull * np.eye(self.n_features)
                 solved = np.linalg.solve(ridge, rows.T)
                 own, pulled = (rows.T * solved).sum(axis=0), pull * solved
             centre = np.linalg.solve(np.triu(root).T, pulled)
-        width = scale * np.sqrt(own + WIDER**2 * (centre**2).sum(axis=0))
+        width = scale * np.sqrt(own + MEAN_WIDENING**2 * (centre**2).sum(axis=0))
         return mean, width, 1.0
 
     def user_weights(self, user: Hashable) -> Floats:
@@ -326,7 +342,7 @@ class CohortCascade(CompiledPolicy):
             n, a = len(self._numbers), self._arrays
             kept = {name: a[name][:n] for name in _USERS}
             now = self.compiled.scalars()
-            kept |= {name: a[name] for name in _LEARNED}
+            kept |= {saved: a[name] for name, saved in _LEARNED.items()}
             kept |= {
                 name: np.array([now[part] for part in parts]) for name, parts in _SAVED.items()
             }
@@ -339,8 +355,8 @@ class CohortCascade(CompiledPolicy):
         self._numbers = numbered(state["users"])
         n, a = len(self._numbers), self._arrays
         self._reserve(max(n + 1, 8))
-        for name in _LEARNED:
-            fill(a[name], state, name, belief.WAYS if name == "way" else None)
+        fill(a["error"], state, "error")
+        fill(a["predictor"], state, _LEARNED["predictor"], posterior.N_PREDICTORS)
         scalars: dict[str, Any] = {}
         for name, parts in _SAVED.items():
             dtype = np.float64 if name == "noise" else np.int64

@@ -9,8 +9,8 @@ import numpy as np
 
 from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, array_of
-from clubcascade.kernels import chance as kernels
-from clubcascade.kernels import single
+from clubcascade.kernels import entry_points
+from clubcascade.kernels import random_lists as kernels
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._seeds import key_of
 from clubcascade.policies._users import numbered
@@ -39,13 +39,13 @@ class Random(CompiledPolicy):
             None if n_features is None else validation.whole("n_features", n_features, low=1)
         )
         self.seed = validation.whole("seed", seed, low=0)
-        self.compiled = kernels.Chance.make(n_drawn=0, key=key_of(self.seed, "draws"))
+        self.compiled = kernels.RandomLists.make(n_drawn=0, key=key_of(self.seed, "draws"))
 
-    def shelf(self, catalog: Catalog, k: int) -> Any:
+    def ranking_view(self, catalog: Catalog, k: int) -> Any:
         """Return the features: only their number matters."""
         return catalog._rows
 
-    def lessons(self, catalog: Catalog) -> Any:
+    def training_view(self, catalog: Catalog) -> Any:
         """Return the features: nothing is learned from them."""
         return catalog._rows
 
@@ -53,11 +53,11 @@ class Random(CompiledPolicy):
         self._numbers[user] = len(self._numbers)
         return self._numbers[user]
 
-    def _rank_stranger(
+    def _rank_new_user(
         self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
         features = items._rows if isinstance(items, Catalog) else items
-        single.rank_items(self.compiled, 0, features, rows, scores)
+        entry_points.rank_items(self.compiled, 0, features, rows, scores)
 
     def state(self) -> dict[str, Any]:
         """Return the place in the stream of draws, and the users met."""

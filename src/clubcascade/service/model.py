@@ -44,7 +44,7 @@ class Model:
         kind: Any = type(policy)
         compiled = isinstance(policy, CompiledPolicy)
         quick = compiled and kind.recommend is CompiledPolicy.recommend
-        self._listed = policy.listed if quick and policy.tells_scores else None  # type: ignore[attr-defined]
+        self._listed = policy.recommend_scored if quick and policy.has_scores else None  # type: ignore[attr-defined]
         quick = compiled and kind.update is CompiledPolicy.update
         self._learn_many: Any = policy.learn_many if quick else None  # type: ignore[attr-defined]
 

@@ -10,7 +10,7 @@ from clubcascade import validation
 from clubcascade.core import Environment, Policy
 from clubcascade.errors import InvalidArgument
 from clubcascade.policies.cohort_cascade import CohortCascade
-from clubcascade.simulation.run import Run
+from clubcascade.simulation.run import Simulation
 from clubcascade.simulation.trace import Trace
 
 MOST_ENTRIES = 1_000_000
@@ -75,10 +75,10 @@ def simulate(
     env.reset(validation.whole("seed", seed, low=0))
     if policy is None:
         policy = CohortCascade(n_features=env.n_features, seed=seed)
-    run = Run(policy, env, rounds, k, every)
+    simulation = Simulation(policy, env, rounds, k, every)
     started = time.perf_counter()
-    run.play(progress)
-    return run.trace(time.perf_counter() - started)
+    simulation.run(progress)
+    return simulation.trace(time.perf_counter() - started)
 
 
 def check_environment(env: object) -> None:

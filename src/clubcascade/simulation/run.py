@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.core import Environment, Feedback, Floats, Ints, Policy
-from clubcascade.environments.table import Table
+from clubcascade.environments.tabular import TabularEnvironment
 from clubcascade.errors import InvalidArgument
-from clubcascade.kernels import play
+from clubcascade.kernels import loop
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.simulation.agreement import adjusted_rand_index
 from clubcascade.simulation.trace import Trace
@@ -20,7 +20,7 @@ CHECKPOINTS = 100
 """How often the clusters are compared with the truth in one run."""
 
 
-class Run:
+class Simulation:
     """One simulation under way."""
 
     def __init__(self, policy: Policy, env: Environment, rounds: int, k: int, every: int) -> None:
@@ -30,7 +30,7 @@ class Run:
         self.regret = np.zeros(entries)
         self.clusters = np.zeros(entries, np.int64)
         self.rand: npt.NDArray[np.float64] = np.full(entries, np.nan)
-        self.log = play.Log.make(
+        self.log = loop.RunLog.make(
             reward=self.reward,
             regret=self.regret,
             clusters=self.clusters,
@@ -46,12 +46,12 @@ class Run:
         self.compiled = (
             isinstance(policy, CompiledPolicy)
             and policy.ranks_by_model
-            and isinstance(env, Table)
+            and isinstance(env, TabularEnvironment)
             and policy.n_features in (None, env.n_features)
             and (env.offered is None or policy.plays_fresh)
         )
 
-    def play(self, progress: Callable[[int], None] | None) -> None:
+    def run(self, progress: Callable[[int], None] | None) -> None:
         """Play all rounds, in stretches between the checkpoints, which are recorded rounds."""
         stretch = math.ceil(self.rounds / CHECKPOINTS)
         apart = self.every * math.ceil(stretch / self.every)
@@ -69,7 +69,7 @@ class Run:
     def _advance_compiled(self) -> Callable[[int, int], None]:
         policy, env = self.policy, self.env
         assert isinstance(policy, CompiledPolicy)
-        assert isinstance(env, Table)
+        assert isinstance(env, TabularEnvironment)
         node = self.node = self.numbers()
         kinds = range(int(env.kind.max()) + 1)
         values = {int(env.kind[user]): user for user in range(env.n_users)}
@@ -94,7 +94,7 @@ class Run:
     def _stretch(
         self,
         policy: CompiledPolicy,
-        env: Table,
+        env: TabularEnvironment,
         node: Ints,
         best: Floats,
         first: int,
@@ -104,14 +104,14 @@ class Run:
         with policy._lock:
             if env.offered is not None:
                 return int(
-                    play.play_fresh(policy.compiled, env.world, node, self.k, first, last, self.log)
+                    loop.run_fresh(policy.compiled, env.world, node, self.k, first, last, self.log)
                 )
             return int(
-                play.play_table(
+                loop.run_table(
                     policy.compiled,
                     env.world,
-                    policy.shelf(env.catalog, self.k),
-                    policy.lessons(env.catalog),
+                    policy.ranking_view(env.catalog, self.k),
+                    policy.training_view(env.catalog),
                     node,
                     best,
                     self.k,
@@ -132,7 +132,7 @@ class Run:
     def _plain_round(self, t: int) -> None:
         """Play one round through the public methods."""
         env, policy = self.env, self.policy
-        if isinstance(env, Table):
+        if isinstance(env, TabularEnvironment):
             env.round = t - 1
         user, items = env.next_user()
         if self._asks():
@@ -142,7 +142,7 @@ class Run:
         feedback = env.respond(user, ranking)
         policy.update(user, items[ranking], feedback)
         loss = env.regret(user, ranking)
-        play.note(
+        loop.record(
             self.log,
             t,
             self._reward(feedback),
@@ -160,7 +160,7 @@ class Run:
             )
 
     def _reward(self, feedback: Feedback) -> float:
-        if isinstance(self.env, Table):
+        if isinstance(self.env, TabularEnvironment):
             return self.env.reward(feedback)
         return float(bool(feedback.clicks))
 

@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from clubcascade.kernels import luck
+from clubcascade.kernels import counter_rng
 from clubcascade.kernels.jit import kernel
 
 
 @kernel
-def next_link(key: Any, i: int, draw: int, at: int, log_miss: float) -> int:
+def next_neighbour(key: Any, i: int, draw: int, at: int, log_miss: float) -> int:
     """Return the next linked user after ``at`` (start at -1); at least ``i`` when there is none."""
-    skip = math.log(1.0 - luck.uniform(key, i, draw)) / log_miss
+    skip = math.log(1.0 - counter_rng.uniform(key, i, draw)) / log_miss
     if skip >= i - at:
         return i
     return at + 1 + int(skip)
 
 
 @kernel
-def links(key: Any, i: int, p: float) -> Any:
+def neighbours_of(key: Any, i: int, p: float) -> Any:
     """Return the users below ``i`` that user ``i`` is linked with, rising."""
     if p >= 1.0:
         return np.arange(i)
@@ -34,7 +34,7 @@ def links(key: Any, i: int, p: float) -> Any:
     log_miss = math.log1p(-p)
     found = np.empty(16, np.int64)
     n = 0
-    at = next_link(key, i, 0, -1, log_miss)
+    at = next_neighbour(key, i, 0, -1, log_miss)
     while at < i:
         if n == found.shape[0]:
             more = np.empty(2 * n, np.int64)
@@ -42,16 +42,16 @@ def links(key: Any, i: int, p: float) -> Any:
             found = more
         found[n] = at
         n += 1
-        at = next_link(key, i, n, at, log_miss)
+        at = next_neighbour(key, i, n, at, log_miss)
     return found[:n].copy()
 
 
 @kernel
-def count_links(key: Any, n: int, p: float, degree: Any) -> int:
+def count_edges(key: Any, n: int, p: float, degree: Any) -> int:
     """Add up the degrees of the graph of ``n`` users; return the number of list entries."""
     total = 0
     for i in range(n):
-        for other in links(key, i, p):
+        for other in neighbours_of(key, i, p):
             degree[i] += 1
             degree[other] += 1
             total += 2
@@ -59,10 +59,10 @@ def count_links(key: Any, n: int, p: float, degree: Any) -> int:
 
 
 @kernel
-def fill_links(key: Any, n: int, p: float, begin: Any, degree: Any, others: Any) -> None:
+def fill_neighbours(key: Any, n: int, p: float, begin: Any, degree: Any, others: Any) -> None:
     """Write the lists of neighbours; ``degree`` starts at zero and ends where it was."""
     for i in range(n):
-        for other in links(key, i, p):
+        for other in neighbours_of(key, i, p):
             others[begin[i] + degree[i]] = other
             degree[i] += 1
             others[begin[other] + degree[other]] = i

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats
-from clubcascade.kernels import linear, luck, ranking
+from clubcascade.kernels import counter_rng, linear, ranking
 from clubcascade.kernels.jit import kernel
 
 
 @kernel
-def rank_shaken(
+def rank_2017(
     state: Any, ridge: Any, g: int, features: Floats, offered: Any, rows: Any, scores: Floats
 ) -> None:
     """Rank with each bonus multiplied by its own uniform number, as the 2017 code does."""
@@ -24,7 +24,7 @@ def rank_shaken(
         x = features[offered[j]]
         linear.times(inverse, x, moved)
         width = math.sqrt(max(linear.dot(x, moved), 0.0))
-        shake = luck.uniform(state.key, state.n_drawn, j)
+        shake = counter_rng.uniform(state.key, state.n_drawn, j)
         score = linear.dot(weights, x) + shake * state.beta * width
         if filled < rows.shape[0] or score > scores[filled - 1]:
             filled = ranking.insert(scores, rows, filled, score, j)

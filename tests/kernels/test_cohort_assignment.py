@@ -15,8 +15,8 @@ from hypothesis.stateful import (
 )
 
 import clubcascade as cc
+from clubcascade.kernels import cohort_assignment as assignment
 from clubcascade.kernels import cohort_models as models
-from clubcascade.kernels import cohort_sets as sets
 from tests.reference.problems import examples
 
 # -- who is where ------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ class Moves(RuleBasedStateMachine):
         for _ in range(times):
             node = int(self.rng.integers(len(self.policy.users)))
             labels, cohorts = self.policy.labels(), len(self.occupied())
-            moved = sets.place(self.compiled, node, int(self.rng.integers(10**6)), turn)
+            moved = assignment.reassign(self.compiled, node, int(self.rng.integers(10**6)), turn)
             if moved:
                 assert self.policy.labels()[node] > 0
             else:  # nothing but a merger may have happened
@@ -82,16 +82,16 @@ class Moves(RuleBasedStateMachine):
             node = int(self.rng.integers(len(self.policy.users)))
             label = int(self.rng.integers(1, self.most + 1))
             if label != self.arrays["label"][node]:
-                sets._leave(self.compiled, node)
+                assignment._leave(self.compiled, node)
                 if self.rng.random() < 0.9:
-                    sets._join(self.compiled, node, label)
+                    assignment._join(self.compiled, node, label)
 
     @precondition(lambda self: self.policy.users and len(self.occupied()) > 1)
     @rule()
     def merge(self):
         small, large = self.rng.permutation(self.occupied())[:2]
         members = np.flatnonzero(np.isin(self.policy.labels(), [small, large]))
-        sets.merge(self.compiled, int(small), int(large))
+        assignment.merge(self.compiled, int(small), int(large))
         assert np.flatnonzero(self.policy.labels() == large).tolist() == members.tolist()
 
     @rule()
@@ -149,7 +149,7 @@ class Moves(RuleBasedStateMachine):
             np.testing.assert_allclose(sums["moment"][g], moment, atol=1e-9)
             assert sums["count"][g] == a["count"][members].sum()
             then, now = a["root_count"][g], sums["count"][g]
-            assert then / models.STALE <= now <= models.STALE * then
+            assert then / models.RENEW_GROWTH <= now <= models.RENEW_GROWTH * then
             upper, inverse = np.triu(a["root"][g]), sums["inverse"][g]
             if g == 0 or len(members) > 0:
                 np.testing.assert_allclose(inverse @ upper.T @ upper, np.eye(self.d), atol=1e-8)

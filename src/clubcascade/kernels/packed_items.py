@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import picking
+from clubcascade.kernels import top_k
 from clubcascade.kernels.jit import Struct, kernel, struct
 from clubcascade.kernels.ranking import LANES
 
@@ -23,11 +23,11 @@ BLOCK = 256
 
 
 @struct
-class Rack(Struct):
+class PackedItems(Struct):
     """Items in single precision: ``blocks`` (blocks x features x items of a block).
 
     Scratch: ``found``, the scores block by block, and the same as
-    ``parts`` and ``grouped`` (see ``picking``); ``swings``, the second sums of a block;
+    ``parts`` and ``grouped`` (see ``top_k``); ``swings``, the second sums of a block;
     ``mean`` and ``deviation``, both weights in single precision; ``tops`` and ``kept``.
     """
 
@@ -52,21 +52,21 @@ def _zeros(size: int) -> Any:
 
 
 @kernel
-def empty(n: int, d: int) -> Rack:
-    """Return a rack with room for ``n`` items of ``d`` features, all zeros."""
+def empty(n: int, d: int) -> PackedItems:
+    """Return a packed with room for ``n`` items of ``d`` features, all zeros."""
     count = (n + BLOCK - 1) // BLOCK
     room = count * BLOCK
     found = _zeros(room)
-    return Rack(
+    return PackedItems(
         _zeros(room * d).reshape(count, d, BLOCK),
         found.reshape(count, BLOCK),
-        found.reshape(room // picking.PART, picking.PART),
-        found.reshape(room // picking.GROUPS, picking.GROUPS),
+        found.reshape(room // top_k.PART, top_k.PART),
+        found.reshape(room // top_k.GROUPS, top_k.GROUPS),
         _zeros(BLOCK),
         np.zeros(d, np.float32),
         np.zeros(d, np.float32),
-        _zeros(picking.GROUPS),
-        np.zeros(picking.ROOM, np.int64),
+        _zeros(top_k.GROUPS),
+        np.zeros(top_k.MAX_COLLECTED, np.int64),
         n,
     )
 
@@ -99,7 +99,7 @@ def _score_block(
 
 
 @kernel
-def _shorten(mean: Floats, shift: Floats, short: Any, swing: Any) -> None:
+def _to_single_precision(mean: Floats, shift: Floats, short: Any, swing: Any) -> None:
     """Write both weights in single precision."""
     for f in range(mean.shape[0]):
         short[f] = mean[f]
@@ -107,34 +107,34 @@ def _shorten(mean: Floats, shift: Floats, short: Any, swing: Any) -> None:
 
 
 @kernel
-def lay_out(features: Floats, offered: Ints) -> Rack:
-    """Return a rack of the ``offered`` rows of ``features``."""
+def pack(features: Floats, offered: Ints) -> PackedItems:
+    """Return a packed of the ``offered`` rows of ``features``."""
     d, n = features.shape[1], offered.shape[0]
-    rack = empty(n, d)
-    blocks = rack.blocks
+    packed = empty(n, d)
+    blocks = packed.blocks
     for j in range(n):
         x = features[offered[j]]
         b, at = j // BLOCK, j % BLOCK
         for f in range(d):
             blocks[b, f, at] = x[f]
-    return rack
+    return packed
 
 
 @kernel
-def rank(mean: Floats, shift: Floats, rack: Rack, rows: Ints, scores: Floats) -> None:
+def rank(mean: Floats, shift: Floats, packed: PackedItems, rows: Ints, scores: Floats) -> None:
     """Fill ``rows`` and ``scores`` with the best items, best first."""
-    blocks, found, swings, n = rack.blocks, rack.found, rack.swings, rack.n_items
-    short, swing = rack.mean, rack.deviation
-    _shorten(mean, shift, short, swing)
+    blocks, found, swings, n = packed.blocks, packed.found, packed.swings, packed.n_items
+    short, swing = packed.mean, packed.deviation
+    _to_single_precision(mean, shift, short, swing)
     for b in range(blocks.shape[0]):
         _score_block(short, swing, blocks, b, min(BLOCK, n - b * BLOCK), found[b], swings)
-    picking.pick(rack.parts, rack.grouped, rack.tops, rack.kept, n, rows, scores)
+    top_k.select(packed.parts, packed.grouped, packed.tops, packed.kept, n, rows, scores)
 
 
 @kernel
-def fetch(rack: Rack, places: Ints) -> Floats:
+def unpack(packed: PackedItems, places: Ints) -> Floats:
     """Return some items, a column each, as they are scored; zeros after them, to whole vectors."""
-    blocks, n = rack.blocks, places.shape[0]
+    blocks, n = packed.blocks, places.shape[0]
     items = np.zeros((blocks.shape[1], (n + LANES - 1) // LANES * LANES))
     for j in range(n):
         b, at = places[j] // BLOCK, places[j] % BLOCK

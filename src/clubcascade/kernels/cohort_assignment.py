@@ -12,38 +12,38 @@ import math
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import cohort_models, linear, luck, ranking
+from clubcascade.kernels import cohort_models, counter_rng, linear, ranking
 from clubcascade.kernels.cohort_evidence import (
-    ceiling,
-    gain_of_two,
+    evidence_bound,
     noise_of,
     of_cohort,
-    of_nobody,
-    of_own,
+    of_new_cohort,
+    of_own_cohort,
+    split_gain,
 )
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
-FIRST_REVIEW = 10
+FIRST_ASSIGNMENT = 10
 """Count at which a user is first given a cohort."""
-GROWTH = 1.1
+REASSIGNMENT_GROWTH = 1.1
 """Growth of a user's count from one review to the next."""
-TRIED = 16
+MAX_CANDIDATES = 16
 """Cohorts that are looked at in one review, besides the user's own and a new one."""
-COMPARED = 3
+SCORED_CANDIDATES = 3
 """Those of them, the most promising ones, of which the evidence is computed."""
-NEAR = 3.0
+MERGE_EVIDENCE = 3.0
 """Difference of evidence below which two cohorts may be tried for a merger;"""
-MERGERS = 1.0 / 4.0
+MERGE_RATE = 1.0 / 4.0
 """how often they are: many a user cannot tell two cohorts apart, and hardly any two are one."""
-RARELY = 1.0 / 32.0
+LOWEST_MOVE_RATE = 1.0 / 32.0
 """How often another user is reviewed when reviews change nothing; always, when all change."""
 
 
 @kernel
 def _gumbel(key: np.uint64, heat: float, t: int, place: int) -> float:
     """Noise that makes the largest of some numbers a draw in proportion to their exponentials."""
-    u = luck.uniform(key, t, place)
+    u = counter_rng.uniform(key, t, place)
     return -heat * math.log(-math.log(u * (1.0 - 1e-12) + 5e-13))
 
 
@@ -122,7 +122,7 @@ def merge(state: Cohort, small: int, large: int) -> None:
 
 
 @kernel
-def _promising(
+def _candidates(
     state: Cohort, node: int, t: int, first: int, noise: float, labels: Ints, hopes: Floats
 ) -> int:
     """Fill ``labels`` with the cohorts whose weights explain a user best; return how many.
@@ -134,7 +134,7 @@ def _promising(
     gram, moment = state.gram[node], state.moment[node]
     own, most = state.label[node], sizes.shape[0]
     key, heat = state.move_key, 1.0 if state.draws_moves else 0.0
-    g = int(luck.uniform(key, t, first + 2) * most) - 1
+    g = int(counter_rng.uniform(key, t, first + 2) * most) - 1
     tried = filled = 0
     for _ in range(most):
         g += 1
@@ -142,7 +142,7 @@ def _promising(
             g = 0
         if g == 0 or g == own or sizes[g] == 0:
             continue
-        if tried == TRIED:
+        if tried == MAX_CANDIDATES:
             break
         tried += 1
         weights = centres[g]
@@ -150,13 +150,13 @@ def _promising(
         hope = 2.0 * linear.inner(weights, moment) - linear.inner(weights, product)
         hope = hope / (2.0 * noise)
         hope += math.log(sizes[g]) + _gumbel(key, heat, t, first + 3 + g)
-        if filled < COMPARED or hope > hopes[filled - 1]:
+        if filled < SCORED_CANDIDATES or hope > hopes[filled - 1]:
             filled = ranking.insert(hopes, labels, filled, hope, g)
     return filled
 
 
 @kernel
-def place(state: Cohort, node: int, t: int, turn: int) -> bool:
+def reassign(state: Cohort, node: int, t: int, turn: int) -> bool:
     """Draw a user's cohort anew; return whether it moved."""
     noise = noise_of(state)
     key, heat = state.move_key, 1.0 if state.draws_moves else 0.0
@@ -166,18 +166,24 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
     best, top, runner, second = -1, -math.inf, 0, -math.inf
     if own > 0 and state.size[own] > 1:
         best = own
-        top = of_own(state, node, noise) + math.log(state.size[own] - 1.0)
+        top = of_own_cohort(state, node, noise) + math.log(state.size[own] - 1.0)
         top += _gumbel(key, heat, t, first)
     odds = _gumbel(key, heat, t, first + 1)
-    if ceiling(state, node, 0, state.within_variance + state.between_variance, noise) + odds > top:
-        alone = of_nobody(state, node, noise) + odds
+    if (
+        evidence_bound(state, node, 0, state.within_variance + state.between_variance, noise) + odds
+        > top
+    ):
+        alone = of_new_cohort(state, node, noise) + odds
         if alone > top:
             top, best = alone, 0
-    labels, hopes = state.candidate_work, state.error[-1, :COMPARED]
-    for place in range(_promising(state, node, t, first, noise, labels, hopes)):
-        g = labels[place]
+    labels, hopes = state.candidate_work, state.error[-1, :SCORED_CANDIDATES]
+    for e in range(_candidates(state, node, t, first, noise, labels, hopes)):
+        g = labels[e]
         odds = math.log(state.size[g]) + _gumbel(key, heat, t, first + 3 + g)
-        if ceiling(state, node, g, state.within_variance, noise) + odds < top - NEAR:
+        if (
+            evidence_bound(state, node, g, state.within_variance, noise) + odds
+            < top - MERGE_EVIDENCE
+        ):
             continue
         found = of_cohort(state, node, g, noise) + odds
         if found > top:
@@ -200,37 +206,37 @@ def place(state: Cohort, node: int, t: int, turn: int) -> bool:
         runner > 0
         and runner != best
         and best > 0
-        and top - second < NEAR
+        and top - second < MERGE_EVIDENCE
         and state.size[runner] > 0
-        and luck.uniform(key, t, 1_000_002 + turn) < MERGERS
+        and counter_rng.uniform(key, t, 1_000_002 + turn) < MERGE_RATE
     ):
         small, large = runner, best
         if state.size[runner] > state.size[best]:
             small, large = best, runner
-        if gain_of_two(state, small, large, noise) < 0.0:
+        if split_gain(state, small, large, noise) < 0.0:
             merge(state, small, large)
     return moved
 
 
 @kernel
-def somebody(state: Cohort, t: int) -> int:
+def other_user(state: Cohort, t: int) -> int:
     """Return the other user who is reviewed after list ``t``, -1 for nobody."""
-    if luck.uniform(state.move_key, t, 1_000_000) < max(RARELY, state.move_rate):
-        return int(luck.uniform(state.move_key, t, 1_000_001) * state.n_users)
+    if counter_rng.uniform(state.move_key, t, 1_000_000) < max(LOWEST_MOVE_RATE, state.move_rate):
+        return int(counter_rng.uniform(state.move_key, t, 1_000_001) * state.n_users)
     return -1
 
 
 @kernel
-def review(state: Cohort, node: int, other: int, t: int) -> bool:
+def reassign_due(state: Cohort, node: int, other: int, t: int) -> bool:
     """After a list: review this user's cohort if it is due, and that of somebody, if anybody.
 
     Returns whether this user's was.
     """
-    due = state.count[node] >= state.due[node] and state.count[node] >= FIRST_REVIEW
+    due = state.count[node] >= state.due[node] and state.count[node] >= FIRST_ASSIGNMENT
     if due:
-        place(state, node, t, 0)
-        state.due[node] = np.int64(GROWTH * state.count[node]) + 5
-    if other >= 0 and state.count[other] >= FIRST_REVIEW:
-        moved = place(state, other, t, 1)
+        reassign(state, node, t, 0)
+        state.due[node] = np.int64(REASSIGNMENT_GROWTH * state.count[node]) + 5
+    if other >= 0 and state.count[other] >= FIRST_ASSIGNMENT:
+        moved = reassign(state, other, t, 1)
         state.move_rate += 0.01 * ((1.0 if moved else 0.0) - state.move_rate)
     return due

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from clubcascade.core import Catalog
 from clubcascade.kernels import ranking
 from clubcascade.kernels import ridge as models_kernels
-from clubcascade.kernels.shelf import rank_shelf
+from clubcascade.kernels.lazy_topk import rank_lazily
+from clubcascade.policies._lazy_indexes import LazyIndexes, ScoreCache
 from clubcascade.policies._models import Models
-from clubcascade.policies._shelves import Memory, Shelves
 from tests.reference.problems import examples
 
 
@@ -45,20 +45,20 @@ def test_lazy_list_is_the_full_list(d, n, n_models, seed, data):
     models = Models(d, 1.0, capacity=n_models)
     for g in range(n_models):
         models.clear(g)
-    shelves = Shelves()
+    shelves = LazyIndexes()
     for _ in range(40):
         g = int(rng.integers(n_models))
         k = data.draw(st.integers(1, min(n, 12))) if rng.random() < 0.2 else min(n, 4)
         bonus = float(rng.choice([0.0, 0.3, 1.0]))
         rows, scores = np.empty(k, np.int64), np.empty(k)
-        shelf = shelves.get(catalog, catalog._rows, k, n_models)
-        rank_shelf(models.struct, g, bonus, shelf, rows, scores)
+        index = shelves.get(catalog, catalog._rows, k, n_models)
+        rank_lazily(models.struct, g, bonus, index, rows, scores)
         expected = full_scores(models, g, bonus, items)
         np.testing.assert_array_equal(rows, best(expected, k))
         np.testing.assert_array_equal(scores, expected[rows])
         loose_rows, loose_scores = np.empty(k, np.int64), np.empty(k)
         a = models.arrays
-        ranking.rank_loose(
+        ranking.rank_fully(
             a["weights"][g],
             a["inverse"][g],
             bonus,
@@ -81,13 +81,13 @@ def test_more_models_than_slots_share_them():
     items = rng.standard_normal((300, 4)) / 8
     catalog = Catalog(items)
     models = Models(4, 1.0, capacity=9)
-    shelf = Memory.new(items, longest=8, n_models=2).shelf()
+    index = ScoreCache.new(items, longest=8, n_models=2).index()
     for g in range(9):
         models.clear(g)
     for _ in range(200):
         g = int(rng.integers(9))
         rows, scores = np.empty(4, np.int64), np.empty(4)
-        rank_shelf(models.struct, g, 0.5, shelf, rows, scores)
+        rank_lazily(models.struct, g, 0.5, index, rows, scores)
         np.testing.assert_array_equal(rows, best(full_scores(models, g, 0.5, catalog._rows), 4))
         for row in rows:
             models_kernels.observe(models.struct, g, items[row], float(rng.random() < 0.3))
@@ -104,15 +104,15 @@ def test_a_new_item_of_an_edited_catalogue_is_scored(seed):
     rng = np.random.default_rng(seed)
     items = rng.uniform(-0.2, 0.2, (500, 4))
     models = Models(4, 1.0, capacity=3)
-    shelves, catalog = Shelves(), Catalog(items)
+    shelves, catalog = LazyIndexes(), Catalog(items)
     items[:, 3] = 0.0
     strong = np.array([[0.9, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])  # by its mean, by its width
     weak = np.full((1, 4), -0.3)
 
     def rank(catalog, g):
         rows, scores = np.empty(4, np.int64), np.empty(4)
-        shelf = shelves.get(catalog, catalog._rows, 4, 3)
-        rank_shelf(models.struct, g, 1.5, shelf, rows, scores)
+        index = shelves.get(catalog, catalog._rows, 4, 3)
+        rank_lazily(models.struct, g, 1.5, index, rows, scores)
         expected = full_scores(models, g, 1.5, catalog._rows)
         np.testing.assert_array_equal(rows, best(expected, 4))
         np.testing.assert_array_equal(scores, expected[rows])

@@ -11,9 +11,9 @@ PROGRAM = """
 import logging, sys
 logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(name)s %(message)s")
 import numpy as np
-from clubcascade.kernels import linear, luck
+from clubcascade.kernels import linear, counter_rng
 linear.dot(np.zeros(2), np.zeros(2))
-luck.mix(np.uint64(1))
+counter_rng.mix(np.uint64(1))
 """
 
 

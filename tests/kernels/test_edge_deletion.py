@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import clubcascade as cc
-from clubcascade.kernels import far_users
+from clubcascade.kernels import edge_deletion
 
 N, D = 400, 7
 
@@ -37,7 +37,7 @@ def test_nobody_near_the_threshold_is_lost(dense, norm, distance):
     arrays["weights"][: N + 1] = np.vstack([own, others])
     arrays["radius"][: N + 1] = radii
     for node in range(N + 1):
-        far_users.publish(policy.compiled, node)
-    far_users.cut_far(policy.compiled, 0)
+        edge_deletion.publish(policy.compiled, node)
+    edge_deletion.delete_far_edges(policy.compiled, 0)
     left = set(policy._graph.neighbours(0).tolist())
     assert left == {1 + i for i in np.flatnonzero(~exact).tolist()}

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clubcascade.kernels import rack
-from clubcascade.kernels.picking import GROUPS, PART
-from clubcascade.kernels.rack import BLOCK, lay_out
+from clubcascade.kernels import packed_items
+from clubcascade.kernels.packed_items import BLOCK, pack
+from clubcascade.kernels.top_k import GROUPS, PART
 from tests.reference.problems import examples
 
 EDGES = [
@@ -47,20 +47,20 @@ def test_lists_are_those_of_single_precision(d, n, seed, data):
     items[rng.random(n) < 0.1] = 0.0
     twins = rng.integers(n, size=(n // 5, 2))
     items[twins[:, 0]] = items[twins[:, 1]]
-    laid_out = lay_out(items, np.arange(n))
+    laid_out = pack(items, np.arange(n))
     for k in (1, min(4, n), n, data.draw(st.integers(1, n))):
         weights = rng.standard_normal(d) * rng.choice([0.0, 1e-3, 1.0, 50.0])
         shift = rng.standard_normal(d) * rng.choice([0.0, 0.1, 1.0])
         expected = single_scores(items, weights) + np.abs(single_scores(items, shift))
         rows, scores = np.empty(k, np.int64), np.empty(k)
-        rack.rank(weights, shift, laid_out, rows, scores)
+        packed_items.rank(weights, shift, laid_out, rows, scores)
         np.testing.assert_array_equal(rows, best(expected, k))
         np.testing.assert_array_equal(scores, expected[rows])
         near = 2e-6 * (np.abs(weights).sum() + np.abs(shift).sum())
         mirrored = [items[rows] @ (weights + side * shift) for side in (1, -1)]
         np.testing.assert_allclose(scores, np.maximum(*mirrored), atol=near)
         offered = rng.permutation(n)[: rng.integers(k, n + 1)]
-        rack.rank(weights, shift, lay_out(items, offered), rows, scores)
+        packed_items.rank(weights, shift, pack(items, offered), rows, scores)
         np.testing.assert_array_equal(rows, best(expected[offered], k))
         np.testing.assert_array_equal(scores, expected[offered[rows]])
 
@@ -71,8 +71,8 @@ def test_ties_go_to_the_lower_row(n):
     items = np.ones((n, 1)) / 2
     items[n - 1] = 1.0
     rows, scores = np.empty(4, np.int64), np.empty(4)
-    rack.rank(np.ones(1), np.zeros(1), lay_out(items, np.arange(n)), rows, scores)
+    packed_items.rank(np.ones(1), np.zeros(1), pack(items, np.arange(n)), rows, scores)
     assert rows.tolist() == [n - 1, 0, 1, 2]
     nothing, backwards = np.zeros(1), np.arange(n)[::-1].copy()
-    rack.rank(nothing, nothing, lay_out(items, backwards), rows, scores)
+    packed_items.rank(nothing, nothing, pack(items, backwards), rows, scores)
     assert rows.tolist() == [0, 1, 2, 3]

@@ -17,18 +17,18 @@ from clubcascade.kernels.jit import kernel
 
 GROUPS = 64
 """Groups of scores: the first one is in the first group, the 65th too, and so on."""
-MOST = 48
+LONGEST_LIST = 48
 """Longest list for which there is a bar: groups must be a few more."""
-HALVINGS = 10
+BISECTIONS = 10
 """Attempts to raise the bar."""
 PART = 32
 """Scores that are passed over together if none of them reaches it."""
-ROOM = 256
+MAX_COLLECTED = 256
 """Scores that can be set aside."""
 
 
 @kernel
-def _bar(grouped: Any, whole: int, tops: Any, k: int) -> Any:
+def _threshold(grouped: Any, whole: int, tops: Any, k: int) -> Any:
     """Return a score that the best of at least ``k`` groups reach, of the first ``whole`` rows."""
     for j in range(GROUPS):
         tops[j] = grouped[0, j]
@@ -41,7 +41,7 @@ def _bar(grouped: Any, whole: int, tops: Any, k: int) -> Any:
         a, b, c, d = max(a, tops[j]), max(b, tops[j + 1]), max(c, tops[j + 2]), max(d, tops[j + 3])
         e, f, g, h = min(e, tops[j]), min(f, tops[j + 1]), min(g, tops[j + 2]), min(h, tops[j + 3])
     high, low = max(max(a, b), max(c, d)), min(min(e, f), min(g, h))
-    for _ in range(HALVINGS):
+    for _ in range(BISECTIONS):
         bar = np.float32(0.5) * (low + high)
         reached = 0
         for j in range(GROUPS):
@@ -56,7 +56,7 @@ def _bar(grouped: Any, whole: int, tops: Any, k: int) -> Any:
 
 
 @kernel
-def _set_aside(parts: Any, n: int, bar: Any, kept: Ints) -> int:
+def _collect(parts: Any, n: int, bar: Any, kept: Ints) -> int:
     """Fill ``kept`` with the rows of scores that reach the bar; return how many, 0 if too many."""
     count = 0
     for part in range((n + PART - 1) // PART):
@@ -66,7 +66,7 @@ def _set_aside(parts: Any, n: int, bar: Any, kept: Ints) -> int:
             reached += parts[part, j] >= bar
         if reached == 0:
             continue
-        if count > ROOM - PART:
+        if count > MAX_COLLECTED - PART:
             return 0
         for j in range(size):
             kept[count] = start + j
@@ -75,7 +75,7 @@ def _set_aside(parts: Any, n: int, bar: Any, kept: Ints) -> int:
 
 
 @kernel
-def pick(
+def select(
     parts: Any, grouped: Any, tops: Any, kept: Ints, n: int, rows: Ints, scores: Floats
 ) -> None:
     """Fill ``rows`` and ``scores`` with the best of ``n`` scores, ties to the lower row.
@@ -84,9 +84,9 @@ def pick(
     and ``kept`` are scratch.
     """
     k, full, count = rows.shape[0], 0, 0
-    if k <= MOST and n >= 2 * GROUPS:
-        bar = _bar(grouped, n // GROUPS, tops, k)
-        count = _set_aside(parts, n, bar, kept)
+    if k <= LONGEST_LIST and n >= 2 * GROUPS:
+        bar = _threshold(grouped, n // GROUPS, tops, k)
+        count = _collect(parts, n, bar, kept)
     all_of_them = count < k  # a long list, or scores that are all alike
     for e in range(n if all_of_them else count):
         row = e if all_of_them else kept[e]

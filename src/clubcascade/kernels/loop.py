@@ -13,7 +13,7 @@ from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, ra
 
 
 @struct
-class Log(Struct):
+class RunLog(Struct):
     """Where a run is written down: one entry every so many rounds, and one of the last round.
 
     ``reward``, ``regret`` and ``clusters`` are the entries; the totals are those so far.
@@ -29,7 +29,7 @@ class Log(Struct):
 
 
 @kernel
-def note(log: Log, t: int, reward: float, regret: float, clusters: int) -> None:
+def record(log: RunLog, t: int, reward: float, regret: float, clusters: int) -> None:
     """Write down round ``t``."""
     log.total_reward += reward
     log.total_regret += regret
@@ -41,17 +41,17 @@ def note(log: Log, t: int, reward: float, regret: float, clusters: int) -> None:
 
 
 @kernel
-def play_table(
+def run_table(
     state: Any,
     world: Any,
-    shelf: Any,
+    catalog: Any,
     shown: Any,
     node: Any,
     best: Floats,
     k: int,
     first: int,
     last: int,
-    log: Log,
+    log: RunLog,
 ) -> int:
     """Play rounds ``first`` to ``last`` on the whole table; stop early at a user without a node.
 
@@ -64,16 +64,16 @@ def play_table(
         user = worlds.visitor(world, t)
         if node[user] < 0:
             return t
-        rank_catalog(state, node[user], shelf, rows, scores)
+        rank_catalog(state, node[user], catalog, rows, scores)
         known = worlds.respond(world, t, user, rows, rewards)
         learn(state, node[user], shown, rows, known, rewards)
         loss = best[world.kind[user]] - worlds.value(world, user, rows)
-        note(log, t, worlds.reward(world, rewards, known), loss, count_clusters(state))
+        record(log, t, worlds.reward(world, rewards, known), loss, count_clusters(state))
     return last
 
 
 @kernel
-def play_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int, log: Log) -> int:
+def run_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int, log: RunLog) -> int:
     """Play rounds ``first`` to ``last``, each with its own items; stop early as ``play_table``."""
     n = world.n_offered
     offered = np.empty(n, np.int64)
@@ -96,5 +96,5 @@ def play_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int,
         known = worlds.respond(world, t, user, rows, rewards)
         learn(state, node[user], world.features, rows, known, rewards)
         loss = worlds.best_value(world, attractions, k) - worlds.value(world, user, rows)
-        note(log, t, worlds.reward(world, rewards, known), loss, count_clusters(state))
+        record(log, t, worlds.reward(world, rewards, known), loss, count_clusters(state))
     return last

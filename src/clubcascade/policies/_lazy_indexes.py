@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from clubcascade.core import Catalog, Floats, Ints
-from clubcascade.kernels import shelf as kernels
+from clubcascade.kernels import lazy_topk as kernels
 from clubcascade.kernels.ranking import BLOCK
 from clubcascade.policies._arrays import aligned_zeros
 
@@ -18,7 +18,7 @@ BUDGET = 64 * 2**20
 
 
 @dataclass
-class Memory:
+class ScoreCache:
     """The lazy scores of one catalogue for a number of models, and the structure around them."""
 
     features: Floats
@@ -31,7 +31,7 @@ class Memory:
     n_models: int
 
     @classmethod
-    def new(cls, features: Floats, longest: int, n_models: int) -> Memory:
+    def new(cls, features: Floats, longest: int, n_models: int) -> ScoreCache:
         """Remember nothing yet."""
         n = len(features)
         slots = max(1, min(n_models, BUDGET // (16 * n)))
@@ -40,19 +40,19 @@ class Memory:
         last = np.zeros((slots, longest + kernels.RUNNERS_UP + 1), np.int64)
         return cls(features, owner, version, base, width, last, longest, n_models)
 
-    def derive(self, features: Floats, origin: Ints) -> Memory:
+    def derive(self, features: Floats, origin: Ints) -> ScoreCache:
         """Remember the same of items that were here before (``origin``), nothing of new ones."""
         base, width = self.base[:, origin], self.width[:, origin]
         base[:, origin < 0], width[:, origin < 0] = np.inf, 0.0
         owner, version = self.owner.copy(), self.version.copy()
         last = np.zeros_like(self.last)
-        return Memory(features, owner, version, base, width, last, self.longest, self.n_models)
+        return ScoreCache(features, owner, version, base, width, last, self.longest, self.n_models)
 
-    def shelf(self) -> Any:
+    def index(self) -> Any:
         """Return a structure for the kernels, with scratch of its own."""
         room, d = self.longest + kernels.RUNNERS_UP, self.features.shape[1]
         lanes = 2 * BLOCK + 8  # rows that do not share cache sets
-        return kernels.Shelf.make(
+        return kernels.LazyIndex.make(
             features=self.features,
             owner=self.owner,
             version=self.version,
@@ -70,37 +70,37 @@ class Memory:
         )
 
 
-class Shelves:
-    """One memory per catalogue; it goes when the catalogue goes."""
+class LazyIndexes:
+    """One cache per catalogue; it goes when the catalogue goes."""
 
     def __init__(self) -> None:
-        self._memories: WeakKeyDictionary[Catalog, tuple[Memory, Any]] = WeakKeyDictionary()
-        self._last: tuple[Catalog | None, Memory | None, Any] = (None, None, None)
+        self._caches: WeakKeyDictionary[Catalog, tuple[ScoreCache, Any]] = WeakKeyDictionary()
+        self._last: tuple[Catalog | None, ScoreCache | None, Any] = (None, None, None)
 
     def get(self, catalog: Catalog, features: Floats, k: int, n_models: int) -> Any:
-        """Return the shelf of a catalogue, for lists of ``k`` and ``n_models`` models."""
-        known, memory, shelf = self._last
-        if known is catalog and memory and k <= memory.longest and n_models <= memory.n_models:
-            return shelf
-        memory, shelf = self._memories.get(catalog, (None, None))
-        if memory is None and catalog.origin is not None:
-            memory = self._derive(catalog, features)
-            shelf = memory and memory.shelf()
-        if memory is None or k > memory.longest or n_models > memory.n_models:
-            longest, most = (memory.longest, memory.n_models) if memory else (8, 1)
-            memory = Memory.new(features, max(k, longest), max(n_models, most))
-            shelf = memory.shelf()
-        self._memories[catalog] = (memory, shelf)
-        self._last = (catalog, memory, shelf)
-        return shelf
+        """Return the index of a catalogue, for lists of ``k`` and ``n_models`` models."""
+        known, cache, index = self._last
+        if known is catalog and cache and k <= cache.longest and n_models <= cache.n_models:
+            return index
+        cache, index = self._caches.get(catalog, (None, None))
+        if cache is None and catalog.origin is not None:
+            cache = self._derive(catalog, features)
+            index = cache and cache.index()
+        if cache is None or k > cache.longest or n_models > cache.n_models:
+            longest, most = (cache.longest, cache.n_models) if cache else (8, 1)
+            cache = ScoreCache.new(features, max(k, longest), max(n_models, most))
+            index = cache.index()
+        self._caches[catalog] = (cache, index)
+        self._last = (catalog, cache, index)
+        return index
 
-    def memory(self, catalog: Catalog) -> Memory:
-        """Return the memory of a catalogue that has a shelf."""
-        return self._memories[catalog][0]
+    def cache(self, catalog: Catalog) -> ScoreCache:
+        """Return the cache of a catalogue that has a index."""
+        return self._caches[catalog][0]
 
-    def _derive(self, catalog: Catalog, features: Floats) -> Memory | None:
+    def _derive(self, catalog: Catalog, features: Floats) -> ScoreCache | None:
         assert catalog.origin is not None
         parent, origin = catalog.origin
         old = parent()
-        memory = None if old is None else self._memories.get(old, (None, None))[0]
-        return None if memory is None else memory.derive(features, origin)
+        cache = None if old is None else self._caches.get(old, (None, None))[0]
+        return None if cache is None else cache.derive(features, origin)

@@ -13,37 +13,39 @@ import math
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import cohort_belief as belief
+from clubcascade.kernels import cohort_posterior as posterior
 from clubcascade.kernels import triangular
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
-SHORTLIST = 3
+SHORTLIST_FACTOR = 3
 """Items on the shortlist for each place of the list;"""
-PASSED = 16
+SEQUENTIAL_POSITIONS = 16
 """from this place on just one, and nothing more is learned: cost would grow with k squared."""
-FIRM = 16.0
+LARGEST_SEQUENTIAL_PRECISION = 16.0
 """Strongest pull at which it is done: a pass tells nothing of whom the centre tells all."""
 
 
 @kernel
-def pays(state: Cohort, node: int, rows: Ints) -> bool:
+def is_sequential(state: Cohort, node: int, rows: Ints) -> bool:
     """Tell whether a user is believed to be so little known that a pass would change the list."""
     if not state.sequential or rows.shape[0] == 1:
         return False
-    return belief.pull_of(belief.way_of(state, node)) <= FIRM
+    return (
+        posterior.precision_of(posterior.predictor_of(state, node)) <= LARGEST_SEQUENTIAL_PRECISION
+    )
 
 
 @kernel
 def shortlist(rows: Ints, n: int) -> tuple[Ints, Floats]:
     """Return room for the places of a shortlist and for what is hoped of them."""
     k = rows.shape[0]
-    size = min(n, k + (SHORTLIST - 1) * min(k, PASSED))
+    size = min(n, k + (SHORTLIST_FACTOR - 1) * min(k, SEQUENTIAL_POSITIONS))
     return np.empty(size, np.int64), np.empty(size)
 
 
 @kernel
-def build(
+def rank_sequentially(
     state: Cohort,
     mean: Floats,
     items: Floats,
@@ -59,7 +61,7 @@ def build(
     ``hopes`` what they are ranked by; the last two are changed.
     """
     k, lanes = rows.shape[0], items.shape[1]
-    learned = min(k, PASSED) - 1
+    learned = min(k, SEQUENTIAL_POSITIONS) - 1
     guesses = np.zeros(lanes)
     _add_products(mean, items, guesses)
     triangular.solve_half_each(state.factor_work, items)
@@ -69,7 +71,7 @@ def build(
         rows[p], scores[p] = places[top], hopes[top]
         hopes[top] = -math.inf
         if p < learned:
-            surprise = _pass_over(state, items, guesses, steps, p, top)
+            surprise = _condition_on_pass(state, items, guesses, steps, p, top)
             for j in range(hopes.shape[0]):
                 hopes[j] += surprise * steps[p, j]
 
@@ -84,7 +86,7 @@ def _add_products(weights: Floats, items: Floats, out: Floats) -> None:
 
 
 @kernel
-def _pass_over(
+def _condition_on_pass(
     state: Cohort, halves: Floats, guesses: Floats, steps: Floats, p: int, top: int
 ) -> float:
     """Learn that an item was passed over: ``guesses += surprise * steps[p]``; return the surprise.
@@ -93,7 +95,7 @@ def _pass_over(
     through the covariance V of the weights. With V after the passes before, ``steps[p]`` is
     ``x.V items / sqrt(1 + x.Vx)``: what each pass takes off such products is that of its step.
     """
-    scale, look = belief.tangent(state, guesses[top], 0.0)
+    scale, look = posterior.linearize(state, guesses[top], 0.0)
     step = steps[p]
     _add_products(halves[:, top].copy(), halves, step)
     for q in range(p):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from clubcascade.kernels import one_pass
+from clubcascade.kernels import online_newton
 from clubcascade.links import read_link
 from clubcascade.policies._likelihoods import Likelihoods
 from tests.kernels.test_newton import LINKS, Case
@@ -25,7 +25,7 @@ from tests.reference.problems import examples, vectors
     st.sampled_from(LINKS),
 )
 def test_the_error_solves_its_equation(z, width, y, link):
-    found = one_pass.implicit_error(read_link(link).compiled, z, width, y)
+    found = online_newton.implicit_error(read_link(link).compiled, z, width, y)
     mu = FUNCTIONS[link][0]
     first = y - mu(np.float64(z))
 
@@ -54,7 +54,7 @@ def test_weights_are_those_of_the_sums(link):
     for _ in range(60):
         case.see(vectors(rng, 1, 4)[0], rng.random() < 0.5)
     before = case.weights.copy()
-    one_pass.weigh(case.fits.struct, 0)
+    online_newton.solve_weights(case.fits.struct, 0)
     np.testing.assert_allclose(case.weights, before, atol=1e-10)
 
 
@@ -66,9 +66,9 @@ def test_sums_of_two_users_are_added():
         fits.clear(g)
     for _ in range(40):
         x, g = vectors(rng, 1, 2)[0], int(rng.integers(2))
-        one_pass.pass_once(fits.struct, g, link, x, float(rng.random() < 0.5))
-    one_pass.add_sums(fits.struct, np.array([0, 1]), fits.struct, 2)
-    one_pass.weigh(fits.struct, 2)
+        online_newton.newton_step(fits.struct, g, link, x, float(rng.random() < 0.5))
+    online_newton.sum_statistics(fits.struct, np.array([0, 1]), fits.struct, 2)
+    online_newton.solve_weights(fits.struct, 2)
     second, target = fits.arrays["second"], fits.arrays["target"]
     np.testing.assert_allclose(second[2], second[0] + second[1])
     expected = np.linalg.solve(np.eye(2) + second[0] + second[1], target[0] + target[1])

@@ -53,7 +53,7 @@ def implicit_error(link: Any, z: float, width: float, y: float) -> float:
 
 
 @kernel
-def pass_once(fit: Likelihood, g: int, link: Any, x: Floats, y: float) -> None:
+def newton_step(fit: Likelihood, g: int, link: Any, x: Floats, y: float) -> None:
     """Take one sample in: the nearest weights, in the norm of what is known, that allow for it.
 
     The sample's loss is then replaced by its parabola at the new weights, so that losses of
@@ -84,7 +84,7 @@ def pass_once(fit: Likelihood, g: int, link: Any, x: Floats, y: float) -> None:
 
 
 @kernel
-def weigh(fit: Likelihood, g: int) -> None:
+def solve_weights(fit: Likelihood, g: int) -> None:
     """Compute an estimate that keeps no samples from its sums."""
     kept = fit.curve.shape[0] > 0
     curve = fit.curve[g] if kept else fit.inverse_work
@@ -94,7 +94,7 @@ def weigh(fit: Likelihood, g: int) -> None:
 
 
 @kernel
-def add_sums(source: Likelihood, which: Any, fit: Likelihood, g: int) -> None:
+def sum_statistics(source: Likelihood, which: Any, fit: Likelihood, g: int) -> None:
     """Make the sums of estimate ``g`` those of the estimates ``which`` of ``source``."""
     d = fit.weights.shape[1]
     second, target = np.zeros((d, d)), np.zeros(d)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clubcascade as cc
-from clubcascade.kernels import cohort_list, rack
+from clubcascade.kernels import cohort_ranking, packed_items
 from tests.reference.problems import examples
 
 
@@ -31,11 +31,11 @@ def test_every_place_is_the_best_after_passes(d, n, seed, data):
     hopes = items @ mean + swings
     places = rng.permutation(n)
     columns = np.ascontiguousarray(items.T.astype(float))
-    cohort_list.build(policy.compiled, mean, columns, places, hopes, rows, scores)
+    cohort_ranking.rank_sequentially(policy.compiled, mean, columns, places, hopes, rows, scores)
     found = [int(np.flatnonzero(places == row)[0]) for row in rows]
     assert len(set(found)) == k
     for place, at in enumerate(found):
-        passed = items[found[: min(place, cohort_list.PASSED - 1)]].astype(float)
+        passed = items[found[: min(place, cohort_ranking.SEQUENTIAL_POSITIONS - 1)]].astype(float)
         after = items @ believed(mean, precision, passed) + swings
         assert scores[place] == pytest.approx(after[at], abs=1e-5)
         left = np.delete(after, found[:place])
@@ -59,7 +59,7 @@ def test_a_newcomer_is_not_shown_one_guess_twice():
     ("k", "n", "size"), [(1, 100, 3), (4, 100, 12), (4, 9, 9), (16, 100, 48), (20, 100, 52)]
 )
 def test_a_shortlist_has_three_for_each_of_the_first_places(k, n, size):
-    places, hopes = cohort_list.shortlist(np.empty(k, np.int64), n)
+    places, hopes = cohort_ranking.shortlist(np.empty(k, np.int64), n)
     assert len(places) == len(hopes) == size
 
 
@@ -67,6 +67,6 @@ def test_items_are_fetched_as_they_are_scored():
     rng = np.random.default_rng(1)
     items = rng.standard_normal((300, 3)) / 3
     places, offered = np.array([299, 0, 256, 255]), rng.permutation(300)
-    found = rack.fetch(rack.lay_out(items, offered), places)
+    found = packed_items.unpack(packed_items.pack(items, offered), places)
     np.testing.assert_array_equal(found[:, :4].T, items[offered[places]].astype("f4"))
-    assert found.shape == (3, rack.LANES) and not found[:, 4:].any()
+    assert found.shape == (3, packed_items.LANES) and not found[:, 4:].any()

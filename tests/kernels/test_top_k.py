@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clubcascade.kernels import picking
-from clubcascade.kernels.picking import GROUPS, MOST, PART, ROOM
+from clubcascade.kernels import top_k
+from clubcascade.kernels.top_k import GROUPS, LONGEST_LIST, MAX_COLLECTED, PART
 from tests.reference.problems import examples
 
 
@@ -16,8 +16,8 @@ def pick(scores, k):
     room = np.full(-(-n // GROUPS) * GROUPS, np.float32(1e30))
     room[:n] = scores
     rows, found = np.empty(k, np.int64), np.empty(k)
-    tops, kept = np.empty(GROUPS, np.float32), np.full(ROOM, -1)
-    picking.pick(room.reshape(-1, PART), room.reshape(-1, GROUPS), tops, kept, n, rows, found)
+    tops, kept = np.empty(GROUPS, np.float32), np.full(MAX_COLLECTED, -1)
+    top_k.select(room.reshape(-1, PART), room.reshape(-1, GROUPS), tops, kept, n, rows, found)
     return rows, found
 
 
@@ -28,7 +28,7 @@ def sorted_best(scores, k):
 @examples(300)
 @given(
     n=st.integers(1, 700) | st.sampled_from([GROUPS, 2 * GROUPS - 1, 2 * GROUPS, 5000]),
-    k=st.integers(1, 3 * MOST),
+    k=st.integers(1, 3 * LONGEST_LIST),
     levels=st.sampled_from([1, 2, 5, 50, 10**6]),
     order=st.sampled_from(["any", "rising", "falling", "one far above"]),
     seed=st.integers(0, 2**32 - 1),
@@ -48,16 +48,16 @@ def test_it_is_the_head_of_a_sort(n, k, levels, order, seed):
     np.testing.assert_array_equal(found, scores[rows])
 
 
-@pytest.mark.parametrize("k", [1, 4, 12, MOST])
+@pytest.mark.parametrize("k", [1, 4, 12, LONGEST_LIST])
 def test_few_are_set_aside(k):
     """The bar lets hardly more through than are wanted: else it would cost more than it saves."""
     rng = np.random.default_rng(k)
     for _ in range(50):
         scores = rng.standard_normal(1024).astype(np.float32)
-        tops, kept = np.empty(GROUPS, np.float32), np.empty(ROOM, np.int64)
-        bar = picking._bar(scores.reshape(-1, GROUPS), 16, tops, k)
-        count = picking._set_aside(scores.reshape(-1, PART), 1024, bar, kept)
-        assert k <= count <= (2 * k + 4 if k < MOST else ROOM)
+        tops, kept = np.empty(GROUPS, np.float32), np.empty(MAX_COLLECTED, np.int64)
+        bar = top_k._threshold(scores.reshape(-1, GROUPS), 16, tops, k)
+        count = top_k._collect(scores.reshape(-1, PART), 1024, bar, kept)
+        assert k <= count <= (2 * k + 4 if k < LONGEST_LIST else MAX_COLLECTED)
         assert (scores[kept[:count]] >= bar).all() and (scores >= bar).sum() == count
 
 

@@ -14,7 +14,7 @@ from clubcascade.errors import ClubCascadeError, InvalidArgument
 from clubcascade.kernels import world as kernels
 
 
-class Table:
+class TabularEnvironment:
     """Users of several kinds, a table of items, and the attraction of each item to each kind.
 
     Parameters

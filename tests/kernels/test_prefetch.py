@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clubcascade.kernels import memory
+from clubcascade.kernels import prefetch
 
 
 @pytest.mark.parametrize("shape", [(1,), (7,), (3, 20), (2, 5, 5), (4, 1)])
@@ -12,5 +12,5 @@ def test_fetch_row_leaves_every_array_as_it_is(shape, kind):
     array = np.arange(np.prod(shape), dtype=kind).reshape(shape)
     before = array.copy()
     for row in range(len(array)):
-        memory.fetch_row(array, row)
+        prefetch.prefetch_row(array, row)
     np.testing.assert_array_equal(array, before)

@@ -20,7 +20,7 @@ LINE = 64
 
 
 @intrinsic
-def _line(context: Any, array: Any, byte: Any) -> Any:
+def _prefetch_line(context: Any, array: Any, byte: Any) -> Any:
     """Ask for the cache line that holds this byte of an array; nothing waits for it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -37,14 +37,14 @@ def _line(context: Any, array: Any, byte: Any) -> Any:
     return types.none(array, types.intp), generate
 
 
-_ask: Any = (lambda array, byte: None) if INTERPRETED else _line
+_prefetch_byte: Any = (lambda array, byte: None) if INTERPRETED else _prefetch_line
 """The same, as the compiler calls it: (array, byte)."""
 
 
 @kernel
-def fetch_row(array: Any, row: int) -> None:
+def prefetch_row(array: Any, row: int) -> None:
     """Ask for a row (a number, a vector, a matrix) of an array that is contiguous."""
     size = array.strides[0]
     for byte in range(row * size, (row + 1) * size, LINE):
-        _ask(array, byte)
-    _ask(array, (row + 1) * size - 1)
+        _prefetch_byte(array, byte)
+    _prefetch_byte(array, (row + 1) * size - 1)

@@ -21,7 +21,7 @@ RUNNERS_UP = 12
 
 
 @struct
-class Shelf(Struct):
+class LazyIndex(Struct):
     """A catalogue's features, and what is remembered of its scores, per slot of one model each.
 
     Per slot: ``owner`` (model), ``version`` (of the model when the slot was filled), ``base`` and
@@ -47,50 +47,50 @@ class Shelf(Struct):
 
 
 @kernel
-def _look(ridge: Any, g: int, shelf: Shelf, slot: int, n: int) -> None:
-    """Compute the first ``n`` of ``shelf.queue`` anew: means and widths to work arrays."""
-    mean, width = shelf.mean_work, shelf.width_work
-    gather(shelf.features, shelf.queue, n, shelf.block)
-    mean_block(ridge.weights[g], shelf.block, n, mean)
-    square_block(ridge.inverse[g], shelf.block, n, shelf.product_work, width)
+def _score_queue(ridge: Any, g: int, index: LazyIndex, slot: int, n: int) -> None:
+    """Compute the first ``n`` of ``index.queue`` anew: means and widths to work arrays."""
+    mean, width = index.mean_work, index.width_work
+    gather(index.features, index.queue, n, index.block)
+    mean_block(ridge.weights[g], index.block, n, mean)
+    square_block(ridge.inverse[g], index.block, n, index.product_work, width)
     drift = ridge.drift[g]
     for j in range(n):
-        row = shelf.queue[j]
+        row = index.queue[j]
         width[j] = math.sqrt(max(width[j], 0.0))
-        shelf.width[slot, row] = width[j]
-        shelf.base[slot, row] = mean[j] - width[j] * drift
+        index.width[slot, row] = width[j]
+        index.base[slot, row] = mean[j] - width[j] * drift
 
 
 @kernel
-def _drop_hopeless(
-    ridge: Any, g: int, bonus: float, shelf: Shelf, slot: int, n: int, bar: float
+def _prune_queue(
+    ridge: Any, g: int, bonus: float, index: LazyIndex, slot: int, n: int, bar: float
 ) -> int:
     """Compute the means of the queue anew and keep those that may still reach the bar."""
-    mean = shelf.mean_work
-    gather(shelf.features, shelf.queue, n, shelf.block)
-    mean_block(ridge.weights[g], shelf.block, n, mean)
+    mean = index.mean_work
+    gather(index.features, index.queue, n, index.block)
+    mean_block(ridge.weights[g], index.block, n, mean)
     drift = ridge.drift[g]
     kept = 0
     for j in range(n):
-        row = shelf.queue[j]
-        if shelf.base[slot, row] == math.inf:  # an item that is new in the catalogue
-            shelf.queue[kept] = row
+        row = index.queue[j]
+        if index.base[slot, row] == math.inf:  # an item that is new in the catalogue
+            index.queue[kept] = row
             kept += 1
             continue
-        width = shelf.width[slot, row]
-        shelf.base[slot, row] = mean[j] - width * drift
+        width = index.width[slot, row]
+        index.base[slot, row] = mean[j] - width * drift
         if mean[j] + bonus * width >= bar:
-            shelf.queue[kept] = row
+            index.queue[kept] = row
             kept += 1
     return kept
 
 
 @kernel
-def _admit(
+def _insert_queue(
     ridge: Any,
     g: int,
     bonus: float,
-    shelf: Shelf,
+    index: LazyIndex,
     slot: int,
     n: int,
     best: Ints,
@@ -98,30 +98,30 @@ def _admit(
     filled: int,
 ) -> int:
     """Compute ``n`` queued items anew and put them into the best list; return its size."""
-    _look(ridge, g, shelf, slot, n)
+    _score_queue(ridge, g, index, slot, n)
     for j in range(n):
-        score = shelf.mean_work[j] + bonus * shelf.width_work[j]
+        score = index.mean_work[j] + bonus * index.width_work[j]
         if filled < best.shape[0] or score >= scores[filled - 1]:
-            filled = insert(scores, best, filled, score, shelf.queue[j])
+            filled = insert(scores, best, filled, score, index.queue[j])
     return filled
 
 
 @kernel
-def _fill(ridge: Any, g: int, shelf: Shelf, slot: int) -> None:
+def _fill(ridge: Any, g: int, index: LazyIndex, slot: int) -> None:
     """Compute every item's mean and width for model ``g`` into the slot."""
-    n = shelf.features.shape[0]
+    n = index.features.shape[0]
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
         for j in range(size):
-            shelf.queue[j] = start + j
-        _look(ridge, g, shelf, slot, size)
-    shelf.owner[slot] = g
-    shelf.version[slot] = ridge.version[g]
-    shelf.last[slot, 0] = 0
+            index.queue[j] = start + j
+        _score_queue(ridge, g, index, slot, size)
+    index.owner[slot] = g
+    index.version[slot] = ridge.version[g]
+    index.last[slot, 0] = 0
 
 
 @kernel
-def _bar(scores: Floats, filled: int, k: int) -> float:
+def _threshold(scores: Floats, filled: int, k: int) -> float:
     """Return the bound that an item must reach to enter the list, with room for rounding."""
     if filled < k:
         return -math.inf
@@ -130,34 +130,36 @@ def _bar(scores: Floats, filled: int, k: int) -> float:
 
 
 @kernel
-def rank_shelf(ridge: Any, g: int, bonus: float, shelf: Shelf, rows: Ints, scores: Floats) -> None:
+def rank_lazily(
+    ridge: Any, g: int, bonus: float, index: LazyIndex, rows: Ints, scores: Floats
+) -> None:
     """Fill ``rows`` and ``scores`` with the catalogue's best items for model ``g``, best first.
 
     The best of the last time (a few more than the list) are computed first: their scores set a
     high bar. Then come the items whose bound reaches it, first their means, then their widths.
     """
-    n = shelf.features.shape[0]
+    n = index.features.shape[0]
     k = rows.shape[0]
-    slot = g % shelf.owner.shape[0]
-    if shelf.owner[slot] != g or shelf.version[slot] != ridge.version[g]:
-        _fill(ridge, g, shelf, slot)
-    base = shelf.base[slot]
-    width = shelf.width[slot]
-    last = shelf.last[slot]
-    queue = shelf.queue
-    best = shelf.best[: k + RUNNERS_UP]
-    best_scores = shelf.best_scores[: k + RUNNERS_UP]
+    slot = g % index.owner.shape[0]
+    if index.owner[slot] != g or index.version[slot] != ridge.version[g]:
+        _fill(ridge, g, index, slot)
+    base = index.base[slot]
+    width = index.width[slot]
+    last = index.last[slot]
+    queue = index.queue
+    best = index.best[: k + RUNNERS_UP]
+    best_scores = index.best_scores[: k + RUNNERS_UP]
     reach = bonus + ridge.drift[g]
     filled = 0
     for first in range(0, last[0], BLOCK):
         size = min(BLOCK, last[0] - first)
         for p in range(size):
             queue[p] = last[1 + first + p]
-        filled = _admit(ridge, g, bonus, shelf, slot, size, best, best_scores, filled)
-    bar = _bar(best_scores, filled, k)
+        filled = _insert_queue(ridge, g, bonus, index, slot, size, best, best_scores, filled)
+    bar = _threshold(best_scores, filled, k)
     known = last[0]
     for p in range(known):  # these are in the list already: no number lets them in again
-        shelf.saved[p] = base[last[p + 1]]
+        index.saved[p] = base[last[p + 1]]
         base[last[p + 1]] = math.nan
     waiting = 0
     for start in range(0, n, BLOCK):
@@ -171,13 +173,15 @@ def rank_shelf(ridge: Any, g: int, bonus: float, shelf: Shelf, rows: Ints, score
                 waiting += base[j] + width[j] * reach >= bar
         if waiting > BLOCK or (end == n and waiting > 0):
             if filled >= k:
-                waiting = _drop_hopeless(ridge, g, bonus, shelf, slot, waiting, bar)
+                waiting = _prune_queue(ridge, g, bonus, index, slot, waiting, bar)
             if waiting > 0:
-                filled = _admit(ridge, g, bonus, shelf, slot, waiting, best, best_scores, filled)
-                bar = _bar(best_scores, filled, k)
+                filled = _insert_queue(
+                    ridge, g, bonus, index, slot, waiting, best, best_scores, filled
+                )
+                bar = _threshold(best_scores, filled, k)
             waiting = 0
     for p in range(known):
-        base[last[p + 1]] = shelf.saved[p]
+        base[last[p + 1]] = index.saved[p]
     last[0] = filled
     for p in range(filled):
         last[p + 1] = best[p]

@@ -12,9 +12,9 @@ from clubcascade.kernels.jit import kernel
 
 
 @kernel
-def rank_catalog(state: Any, node: int, shelf: Any, rows: Ints, scores: Floats) -> None:
+def rank_catalog(state: Any, node: int, catalog: Any, rows: Ints, scores: Floats) -> None:
     """Rank a catalogue."""
-    protocol.rank_catalog(state, node, shelf, rows, scores)
+    protocol.rank_catalog(state, node, catalog, rows, scores)
 
 
 @kernel
@@ -24,11 +24,11 @@ def rank_items(state: Any, node: int, items: Floats, rows: Ints, scores: Floats)
 
 
 @kernel
-def rank_many(state: Any, nodes: Ints, shelf: Any, rows: Ints) -> None:
+def rank_many(state: Any, nodes: Ints, catalog: Any, rows: Ints) -> None:
     """Rank a catalogue for many users, one after another."""
     scores = np.empty(rows.shape[1])
     for i in range(nodes.shape[0]):
-        protocol.rank_catalog(state, nodes[i], shelf, rows[i], scores)
+        protocol.rank_catalog(state, nodes[i], catalog, rows[i], scores)
 
 
 @kernel

@@ -1,8 +1,8 @@
 """Line 10: whose weights are too far from a user's, among its neighbours, and the edges cut.
 
 A state that is compared here has ``graph``, ``weights``, ``radius``, ``by_feature``, ``by_user``,
-``alpha`` and the scratch ``near``, ``gone``, ``distance_work``, ``weights_work`` and ``flags``: see
-:class:`clubcascade.kernels.club.Club`.
+``alpha`` and the scratch ``neighbours``, ``deleted``, ``distance_work``, ``weights_work`` and
+``flags``: see :class:`clubcascade.kernels.club.Club`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from clubcascade.kernels.jit import kernel
 
 BLOCK = 64
 """Users compared side by side: those of one word of bits."""
-SLACK = 1e-4
+TOLERANCE = 1e-4
 """Room for the rounding of single precision, relative to the squares that enter a distance."""
 
 
@@ -64,32 +64,32 @@ def _single_precision(state: Any, node: int) -> Any:
 
 @kernel
 def _find_far_neighbours(state: Any, node: int) -> int:
-    """Test each neighbour of a user; write those too far away to ``gone``, return how many.
+    """Test each neighbour of a user; write those too far away to ``deleted``, return how many.
 
     First in single precision, of which more users fit into a cache line. Its rounding error is
     far below ``SLACK`` times the squares of the distance and of the user's own weights; whoever
     may be too far with that much room is tested exactly.
     """
-    by_user, near = state.by_user, state.near
+    by_user, neighbours = state.by_user, state.neighbours
     weights = _single_precision(state, node)
     d = state.weights.shape[1]
     mine = weights[:d]
     alpha, radius = state.alpha, state.radius[node]
-    spare = SLACK * linear.dot(state.weights[node], state.weights[node])
-    degree = users.neighbours(state.graph, node, near)
-    gone = 0
+    spare = TOLERANCE * linear.dot(state.weights[node], state.weights[node])
+    degree = users.neighbours(state.graph, node, neighbours)
+    deleted = 0
     for e in range(degree):
-        other = near[e]
+        other = neighbours[e]
         if by_user.shape[0] > 0:
             shown = by_user[other]
             total = linear.square_distance(mine, shown)
             bar = alpha * (radius + shown[d])
-            if (1.0 + SLACK) * total + spare < bar * bar:
+            if (1.0 + TOLERANCE) * total + spare < bar * bar:
                 continue
         if _too_far(state, node, other):
-            state.gone[gone] = other
-            gone += 1
-    return gone
+            state.deleted[deleted] = other
+            deleted += 1
+    return deleted
 
 
 @kernel
@@ -127,8 +127,8 @@ def _find_far_users(state: Any, node: int) -> int:
     room = by_feature.shape[1]
     alpha = state.alpha
     mine = radius[node]
-    spare = SLACK * linear.dot(state.weights[node], state.weights[node])
-    gone = 0
+    spare = TOLERANCE * linear.dot(state.weights[node], state.weights[node])
+    deleted = 0
     for start in range(0, room, BLOCK):
         word = state.graph.bits[node, start // BLOCK]
         if word == 0:
@@ -138,7 +138,7 @@ def _find_far_users(state: Any, node: int) -> int:
         radii = radius[start : start + size]
         for j in range(size):
             bar = alpha * (mine + radii[j])
-            flags[j] = (1.0 + SLACK) * total[j] + spare >= bar * bar
+            flags[j] = (1.0 + TOLERANCE) * total[j] + spare >= bar * bar
         hopeful = np.uint64(0)
         for j in range(size):
             hopeful |= flags[j] << np.uint64(j)
@@ -147,18 +147,18 @@ def _find_far_users(state: Any, node: int) -> int:
             other = start + users.trailing(word)
             word &= word - np.uint64(1)
             if _too_far(state, node, other):
-                state.gone[gone] = other
-                gone += 1
-    return gone
+                state.deleted[deleted] = other
+                deleted += 1
+    return deleted
 
 
 @kernel
-def cut_far(state: Any, node: int) -> int:
+def delete_far_edges(state: Any, node: int) -> int:
     """Delete the edges to users who are too far away; return how many pieces split off."""
     if users.is_dense(state.graph) and 16 * state.graph.degree[node] > state.by_feature.shape[1]:
-        gone = _find_far_users(state, node)
+        deleted = _find_far_users(state, node)
     else:
-        gone = _find_far_neighbours(state, node)
-    if gone == 0:
+        deleted = _find_far_neighbours(state, node)
+    if deleted == 0:
         return 0
-    return users.cut(state.graph, node, state.gone, gone)
+    return users.cut(state.graph, node, state.deleted, deleted)
