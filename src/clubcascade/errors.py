@@ -95,7 +95,7 @@ class MissingExtra(ClubCascadeError, ImportError):
     """An optional dependency is missing; the message says how to install it."""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") -> UnknownName:
     """Say that a name is unknown, and which known one is nearest.
 
     >>> print(unknown_name("policy", "club_cascad", ["club_cascade", "random"]))
@@ -104,4 +104,5 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else "."
-    return UnknownName(f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}")
+    place = f" in {where}" if where else ""
+    return UnknownName(f"unknown {kind} {name!r}{place}{hint} Known: {', '.join(names)}")

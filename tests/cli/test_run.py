@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from clubcascade.cli.app import app
 from clubcascade.experiment import read_results
 from clubcascade.experiment.config import parse
-from clubcascade.experiment.toml_text import experiment_text
+from clubcascade.experiment.results import experiment_text
 from tests.experiment import tiny
 
 
@@ -41,7 +41,7 @@ def test_the_example_runs(tmp_path):
     ("text", "message"),
     [
         ("round = 3", "unknown key 'round' in the experiment file; did you mean 'rounds'?"),
-        ("title = ", "my.toml is not a TOML file"),
+        ("title = ", "my.toml: not a TOML file"),
     ],
 )
 def test_a_wrong_file_is_one_line_and_exit_2(tmp_path, text, message):

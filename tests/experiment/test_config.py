@@ -7,17 +7,23 @@ import pytest
 
 from clubcascade.errors import InvalidConfig, UnknownName
 from clubcascade.experiment.cells import plan
-from clubcascade.experiment.config import Experiment, parse, read_experiment, shipped
+from clubcascade.experiment.config import (
+    Experiment,
+    parse,
+    read_content,
+    read_experiment,
+    shipped,
+)
 from clubcascade.experiment.provenance import provenance
+from clubcascade.experiment.results import experiment_text
 from clubcascade.experiment.running import build
-from clubcascade.experiment.toml_text import experiment_text
 from clubcascade.experiment.tuners import settled, tuners
 from tests.experiment import tiny
 
 
 def test_reads_what_is_written_in_the_file():
     experiment = tiny.experiment(seeds=[5, 3], figure=2)
-    assert (experiment.rounds, experiment.k, experiment.every) == (60, 2, 3)
+    assert (experiment.rounds, experiment.k, experiment.step(60)) == (60, 2, 3)
     assert experiment.seeds == (5, 3)
     assert experiment.figure == 2
     assert [contender.policy for contender in experiment.policies] == ["club_cascade", "random"]
@@ -48,9 +54,11 @@ def test_a_policy_without_a_label_is_called_by_its_name():
         ({"k": 0}, r"k must be a whole number >= 1, got 0"),
         ({"points": -1}, r"points must be a whole number >= 1, got -1"),
         ({"figure": "one"}, r"figure must be a whole number >= 1, got 'one'"),
-        ({"seeds": 0}, r"seeds must be a whole number >= 1, got 0"),
-        ({"seeds": []}, r"seeds must be one or more distinct seeds, got \[\]"),
-        ({"seeds": [1, 1]}, r"seeds must be one or more distinct seeds, got \[1, 1\]"),
+        ({"seeds": 0}, r"seeds must be a number of seeds in \[1, 100000\], or distinct.*, got 0"),
+        ({"seeds": 10**9}, r"seeds must be a number of seeds in .*, got 1000000000"),
+        ({"seeds": []}, r"seeds must be a number of seeds in .*, or distinct seeds, got \[\]"),
+        ({"seeds": [1, 1]}, r"seeds must be distinct, got \[1, 1\]"),
+        ({"seeds": "two"}, r"seeds must be a number of seeds in .*, got 'two'"),
         ({"seeds": [1, -1]}, r"seeds\[1\] must be a whole number >= 0, got -1"),
         ({"title": ""}, r"title must be a string, not empty, got ''"),
         ({"title": 7}, r"title must be a string, not empty, got 7"),
@@ -64,6 +72,10 @@ def test_a_policy_without_a_label_is_called_by_its_name():
         ({"measure": "regrets"}, r"measure must be one of .*'regrets'; did you mean 'regret'\?"),
         ({"tune": {"seeds": 2}}, r"must come together, got the table alone"),
         ({"tune": {"seeds": 2, "budget": 0}}, r"tune\.budget must be a whole number >= 1, got 0"),
+        ({"tune": {"seeds": [3, 3]}}, r"tune\.seeds must be distinct, got \[3, 3\]"),
+        ({"quick": {"tune": {"seed": 2}}}, r"unknown key 'seed' in quick\.tune"),
+        ({"all_panels": 3}, r"all_panels must be a table, got 3"),
+        ({"all_panel": {}}, r"unknown key 'all_panel' .*did you mean 'all_panels'\?"),
         ({"tune": {"seed": 2}}, r"unknown key 'seed' in tune; did you mean 'seeds'\?"),
     ],
 )
@@ -119,6 +131,9 @@ def test_a_wrong_policy_is_named(policy, message):
         (tiny.panel() | {"policies": []}, r"policies must be one or more distinct strings"),
         (tiny.panel() | {"policies": ["CLUV"]}, r"panels\[0\]: unknown policy .*'CLUB'\?"),
         (tiny.panel() | {"tuned": {"x": {}}}, r"panels\[0\]: unknown policy 'x'"),
+        (tiny.panel() | {"policies": ["CLUB"] * 2}, r"panels\[0\]\.policies must be distinct"),
+        (tiny.panel() | {"tuned": {"a": {}, "b": 3}}, r"tuned\.b must be a table of parameters"),
+        (tiny.panel() | {"parameters": 3}, r"panels\[0\]\.parameters must be a table, got 3"),
         (tiny.panel() | {"tuned": 3}, r"tuned must be a table of parameters by label"),
     ],
 )
@@ -200,7 +215,7 @@ def test_a_run_knows_whether_it_is_a_first_look(changes, first):
     table = tiny.content(quick={"seeds": 1}, panels=[tiny.panel(), short])
     experiment = parse(table, **changes)
     assert experiment.first_look == first
-    assert (experiment.full_rounds, experiment.full_seeds) == (60, 2)
+    assert (experiment.full.rounds, experiment.full.seeds) == (60, 2)
     assert provenance(experiment, [])["first_look"] == first
     saved = parse(tomllib.loads(experiment_text(experiment)))
     assert saved.first_look == first
@@ -211,7 +226,7 @@ def test_a_run_knows_whether_it_is_a_first_look(changes, first):
 
 def test_the_longest_panel_counts():
     short = tiny.experiment(panels=[tiny.panel() | {"rounds": 30}])
-    assert (short.full_rounds, short.longest, short.first_look) == (30, 30, False)
+    assert (short.full.rounds, short.longest, short.first_look) == (30, 30, False)
     with pytest.raises(InvalidConfig, match=r"full\.rounds must be a whole number >= 1, got 0"):
         tiny.experiment(full={"rounds": 0, "seeds": 1})
 
@@ -219,14 +234,60 @@ def test_the_longest_panel_counts():
 def test_a_file_that_is_not_toml_is_named(tmp_path: Path):
     file = tmp_path / "bad.toml"
     file.write_text("rounds = = 3")
-    with pytest.raises(InvalidConfig, match=r"bad\.toml is not a TOML file"):
+    with pytest.raises(InvalidConfig, match=r"bad\.toml: not a TOML file: "):
         read_experiment(file)
     file.write_bytes(b"title = \xff")
-    with pytest.raises(InvalidConfig, match=r"bad\.toml is not a TOML file"):
+    with pytest.raises(InvalidConfig, match=r"bad\.toml: not a TOML file: "):
         read_experiment(file)
     file.write_text("rounds = 3")
     with pytest.raises(InvalidConfig, match=r"bad\.toml: missing key 'title'"):
         read_experiment(str(file))
+
+
+def test_panels_share_what_all_panels_says():
+    small = {"title": "small", "parameters": {"n_items": 9}}
+    shared = tiny.panel() | {"rounds": 7}
+    large, small = tiny.experiment(all_panels=shared, panels=[tiny.panel("large"), small]).panels
+    assert (large.rounds, large.parameters["n_items"]) == (7, 12)
+    assert (small.environment, small.parameters["n_items"], small.rounds) == ("synthetic", 9, 7)
+    assert small.parameters["gap"] == 0.5
+
+
+def test_a_file_extends_another(tmp_path: Path):
+    base = tmp_path / "base.toml"
+    base.write_text(experiment_text(tiny.experiment(figure=2)) + "[quick]\nrounds = 9\nseeds = 1\n")
+    file = tmp_path / "deep" / "file.toml"
+    file.parent.mkdir()
+    file.write_text('extends = "../base.toml"\ntitle = "mine"\n[quick]\nrounds = 5\n')
+    read = read_experiment(file, quick=True)
+    assert (read.title, read.rounds, read.seeds, read.figure) == ("mine", 5, (0,), None)
+    assert read_experiment(file).panels == read_experiment(base).panels
+    file.write_text('extends = "synthetic"\nrounds = 50\n')
+    assert read_experiment(file).policies == read_experiment("synthetic").policies
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ('"file.toml"', r"file\.toml: extends must be another file, .*got 'file\.toml'"),
+        ("3", r"file\.toml: extends: unknown experiment '3'"),
+        ('"syntetic"', r"extends: unknown experiment 'syntetic'.*'synthetic'\?"),
+        ('"nowhere.toml"', r"extends must be .*got 'nowhere\.toml'"),
+        ('""', r"extends: unknown experiment ''"),
+    ],
+)
+def test_a_wrong_extends_is_named(tmp_path: Path, name, message):
+    file = tmp_path / "file.toml"
+    file.write_text(f"extends = {name}\n")
+    with pytest.raises(InvalidConfig, match=message):
+        read_experiment(file)
+
+
+def test_files_that_extend_each_other_are_named(tmp_path: Path):
+    (tmp_path / "a.toml").write_text('extends = "b.toml"')
+    (tmp_path / "b.toml").write_text('extends = "a.toml"')
+    with pytest.raises(InvalidConfig, match=r"extends must be another file, .*got '[ab]\.toml'"):
+        read_experiment(tmp_path / "a.toml")
 
 
 def test_an_unknown_name_suggests_the_nearest():
@@ -312,7 +373,7 @@ def test_the_grids_are_run_on_seeds_of_their_own():
         grid = read_experiment(name)
         assert len(grid.seeds) == 20 and not used & set(seeds_of(grid))
         assert [c.policy for c in grid.policies if not c.tune] == ["cohort_cascade"]
-        written = tomllib.loads(shipped()[name].read_text(encoding="utf-8"))["policies"]
+        written = read_content(shipped()[name])["policies"]
         assert written[0]["policy"] == "cohort_cascade" and "parameters" not in written[0]
 
 
@@ -374,7 +435,7 @@ def test_figure_1_is_the_papers():
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_the_policy_to_use_by_default_is_shown_beside_the_others(name):
     experiment = read_experiment(name)
-    written = tomllib.loads(shipped()[name].read_text(encoding="utf-8"))["policies"]
+    written = read_content(shipped()[name])["policies"]
     ours = [policy for policy in written if policy["policy"] == "cohort_cascade"]
     assert ours and all(set(policy.get("parameters", {})) <= {"link"} for policy in ours)
     for panel in experiment.panels:

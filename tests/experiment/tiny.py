@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clubcascade.experiment.config import parse
-from clubcascade.experiment.spec import Experiment
+from clubcascade.experiment.schema import Experiment
 
 
 def panel(title: str = "two clusters", **changes: Any) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from msgspec import structs
 
 from clubcascade.experiment.config import Experiment, parse
-from clubcascade.experiment.results import Results
-from clubcascade.experiment.toml_text import experiment_text
+from clubcascade.experiment.results import Results, experiment_text
 from clubcascade.report.folders import Run
 from tests.experiment import tiny
 
@@ -170,7 +170,8 @@ def without(whole: Run, gone: Callable[[pd.DataFrame], Any]) -> Run:
 def tuned(plan: Experiment) -> Experiment:
     """The same plan, in which CLUB and C3 were tuned in the first panel."""
     values = {"CLUB": {"reg": 0.1}, "C3": {"reg": 1.0}}
-    return replace(plan, panels=(replace(plan.panels[0], tuned=values), *plan.panels[1:]))
+    first = structs.replace(plan.panels[0], tuned=values)
+    return structs.replace(plan, panels=(first, *plan.panels[1:]))
 
 
 def write_tuning(place: Path) -> None:

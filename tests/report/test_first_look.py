@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
+from clubcascade.experiment.schema import Length
 from clubcascade.report.contest_table import write_contests
 from clubcascade.report.markdown import write_markdown
 from clubcascade.report.page.whole import write_report
@@ -14,7 +15,7 @@ from tests.report import made
 
 VERDICTS = re.compile(r"(✓|✗|◐) |\*\*(holds|partly|does not hold|undecided)|\d (hold|speak)s?\b")
 PLAN = made.experiment([made.world("(a)")], ["cohort", "CLUB", "C3"], figure=1)
-QUICK = replace(PLAN, full_seeds=10)
+QUICK = replace(PLAN, full=Length(PLAN.longest, 10))
 FINALS = {("(a)", "cohort"): 200.0, ("(a)", "CLUB"): 100.0, ("(a)", "C3"): 300.0}
 
 

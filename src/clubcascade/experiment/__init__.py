@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clubcascade.experiment.data import data_names, runnable
     from clubcascade.experiment.results import Results, read_results, summarise
     from clubcascade.experiment.runner import RunReport, run_experiment, run_experiments
-    from clubcascade.experiment.spec import Experiment
+    from clubcascade.experiment.schema import Experiment
     from clubcascade.experiment.tally import Step
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
 __getattr__ = doors(
     __name__,
     {
-        "Experiment": "spec",
+        "Experiment": "schema",
         "Results": "results",
         "RunReport": "runner",
         "Step": "tally",

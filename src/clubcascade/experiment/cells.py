@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clubcascade.experiment.schema import Contender, Experiment, Panel
 from clubcascade.experiment.sources import sources_of
-from clubcascade.experiment.spec import Contender, Experiment, Panel
 
 RESULTS_FORMAT = 2
 """Number of the format of the result files."""

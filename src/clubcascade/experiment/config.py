@@ -1,26 +1,44 @@
-"""Experiment files: TOML, read into the dataclasses of ``spec``. An unknown key is an error."""
+"""Experiment files: TOML to an :class:`Experiment` in which every value is stated, and back."""
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import asdict, replace
+
+from clubcascade.environments import ENVIRONMENTS
 from clubcascade.errors import InvalidConfig, unknown_name
+from clubcascade.experiment.bounds import BOUNDS
 from clubcascade.experiment.data import titled, with_data
-from clubcascade.experiment.entries import read_panel, read_policies
-from clubcascade.experiment.spec import SHOWN, Contender, Experiment, Panel, Tune
-from clubcascade.experiment.table import Table
-from clubcascade.experiment.tune_table import check_tuning, read_tune
+from clubcascade.experiment.parameters import check_grid, complete
+from clubcascade.experiment.placeholders import check_environment
+from clubcascade.experiment.schema import (
+    MOST_SEEDS,
+    Changes,
+    Contender,
+    Experiment,
+    ExperimentFile,
+    FileTable,
+    Length,
+    Panel,
+    Tune,
+    read_table,
+)
+from clubcascade.policies import POLICIES
 
 __all__ = ["Contender", "Experiment", "Panel", "Tune", "parse", "read_experiment", "shipped"]
 
-POINTS = 200
-"""How many points a curve has where the file does not say."""
+TUNING_SEED = 1_000_000
+"""The first seed of tuning where the file says how many: far from those of the runs."""
 
 
 def shipped() -> dict[str, Traversable]:
@@ -63,16 +81,37 @@ def read_experiment(
     (1, 1000, (0, 1, 2), 4)
     """
     file = _file(source)
+    changes = {"rounds": rounds, "seeds": seeds}
+    try:
+        return parse(read_content(file), quick=quick, changes=changes, data=data)
+    except InvalidConfig as error:
+        raise InvalidConfig(f"{file.name}: {error}") from None
+
+
+def read_content(file: Traversable, before: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the tables of a file, with those of the file that it extends."""
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidConfig(f"{file.name} is not a TOML file: {error}") from None
-    changes = {"rounds": rounds, "seeds": seeds}
-    given = {key: value for key, value in changes.items() if value is not None}
-    try:
-        return parse(content, quick=quick, changes=given, data=data)
-    except InvalidConfig as error:
-        raise InvalidConfig(f"{file.name}: {error}") from None
+        raise InvalidConfig(f"not a TOML file: {error}") from None
+    name = content.pop("extends", None)
+    if name is None:
+        return content
+    base = _base(file, name)
+    if str(base) in (before := [*before, str(file)]) or not base.is_file():
+        raise InvalidConfig(f"extends must be another file, by name or path, got {name!r}")
+    inherited = read_content(base, before)
+    inherited.pop("figure", None)
+    return dict(_merged(inherited, content))
+
+
+def _base(file: Traversable, name: Any) -> Traversable:
+    """Return the file that another one names: a shipped one, or one by its path from there."""
+    if isinstance(file, Path) and str(name).endswith(".toml"):
+        return (file.parent / str(name)).resolve()
+    if name not in shipped():
+        raise InvalidConfig(f"extends: {unknown_name('experiment', str(name), shipped())}")
+    return shipped()[name]
 
 
 def parse(
@@ -83,39 +122,46 @@ def parse(
     data: Mapping[str, str] | None = None,
 ) -> Experiment:
     """Read an experiment from the tables of its file."""
-    top = Table(
-        content,
-        "",
-        required=["title", "rounds", "k", "seeds", "panels", "policies"],
-        optional=["figure", "points", "measure", "tune", "quick", "full"],
+    file = read_table(_written_out(content, data or {}), ExperimentFile)
+    given = read_table(_counted(changes or {}), Changes)
+    if quick and file.quick is None:
+        raise InvalidConfig("no [quick] table, which a quick run needs")
+    changed = _given(file.quick if quick else None) | _given(given)
+    panels = tuple(
+        _panel(f"panels[{i}]", panel, own_rounds="rounds" not in changed)
+        for i, panel in enumerate(file.panels)
     )
-    changed = _quick(top, wanted=quick)
-    changed |= _length(Table(changes or {}, "", required=(), optional=["rounds", "seeds"]))
-    length: dict[str, Any] = {"rounds": top.whole("rounds"), "seeds": top.seeds("seeds")}
-    length |= changed
-    entries = [(where, with_data(entry, data or {})) for where, entry in top.tables("panels")]
-    panels = [
-        read_panel(where, entry, own_rounds="rounds" not in changed) for where, entry in entries
-    ]
-    policies = [c for where, entry in top.tables("policies") for c in read_policies(where, entry)]
-    _check_distinct("panels", "title", [panel.title for panel in panels])
-    _check_distinct("policies", "label", [contender.label for contender in policies])
-    _check_labels(panels, policies)
-    tune = read_tune(top, changed.get("tune"))
-    check_tuning(policies, tune, length["seeds"])
-    return Experiment(
-        title=titled(top.text("title"), [panel.parameters.get("clicks") for panel in panels]),
-        figure=top.whole("figure") if "figure" in top else None,
-        rounds=length["rounds"],
-        k=top.whole("k"),
-        points=top.whole("points") if "points" in top else POINTS,
-        seeds=length["seeds"],
-        panels=tuple(panels),
-        policies=tuple(policies),
-        measure=top.choice("measure", SHOWN) if "measure" in top else SHOWN[0],
-        tune=tune,
-        **_full(top),
-    )
+    policies = [c for i, each in enumerate(file.policies) for c in _lines(f"policies[{i}]", each)]
+    _check_names(panels, policies)
+    tune = file.tune and replace(file.tune, **_given(changed.pop("tune", None)))
+    _check_tuning(policies, tune, changed.get("seeds", file.seeds))
+    full = file.full or Length(file.longest, len(file.seeds))
+    clicks = [panel.parameters.get("clicks") for panel in panels]
+    kept = {name: getattr(file, name) for name in Experiment.__struct_fields__} | changed
+    kept |= {"panels": panels, "policies": tuple(policies), "tune": tune, "full": full}
+    return Experiment(**kept | {"title": titled(file.title, clicks)})
+
+
+def plain(experiment: Experiment) -> dict[str, Any]:
+    """Return the tables of the file of an experiment, every value stated."""
+    content = _stated(msgspec.to_builtins(experiment))
+    if not experiment.first_look:
+        content.pop("full", None)
+    content["panels"] = [_stated(panel) for panel in content["panels"]]
+    content["policies"] = [_stated(policy) for policy in content["policies"]]
+    if "tune" in content:
+        content["tune"] = _stated(content["tune"])
+    return content
+
+
+def _stated(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is not there, which TOML cannot say."""
+    return {key: value for key, value in table.items() if value is not None and value != {}}
+
+
+def _given(changes: FileTable | None) -> dict[str, Any]:
+    """Return what a table of changes says, its own tables as they are."""
+    return {} if changes is None else _stated(asdict(changes))
 
 
 def _file(source: str | os.PathLike[str] | Traversable) -> Traversable:
@@ -130,44 +176,119 @@ def _file(source: str | os.PathLike[str] | Traversable) -> Traversable:
     return Path(name)
 
 
-def _quick(top: Table, *, wanted: bool) -> dict[str, Any]:
-    if "quick" not in top:
-        if wanted:
-            raise InvalidConfig("no [quick] table, which a quick run needs")
-        return {}
-    quick = Table(top.content["quick"], "quick", required=(), optional=["rounds", "seeds", "tune"])
-    changes = _length(quick)
-    return changes if wanted else {}
+def _merged(base: Any, own: Any) -> Any:
+    """Return a value instead of another one; of two tables, all keys of both."""
+    if not isinstance(base, Mapping) or not isinstance(own, Mapping):
+        return own
+    changed = {key: _merged(base.get(key), value) for key, value in own.items()}
+    return {**base, **changed}
 
 
-def _full(top: Table) -> dict[str, int]:
-    """Return what the file asks for; of a saved first look, what its own file asked for."""
-    if "full" in top:
-        full = Table(top.content["full"], "full", required=["rounds", "seeds"])
-        return {"full_rounds": full.whole("rounds"), "full_seeds": full.whole("seeds")}
-    own = [entry["rounds"] for _, entry in top.tables("panels") if "rounds" in entry]
-    common = [top.whole("rounds")] if len(own) < len(top.tables("panels")) else []
-    return {"full_rounds": max(own + common), "full_seeds": len(top.seeds("seeds"))}
+def _counted(table: Any, first: int = 0) -> Any:
+    """Return a table with lists of seeds where it, its ``tune`` or ``quick`` say how many."""
+    if not isinstance(table, Mapping):
+        return table
+    table = dict(table)
+    n = table.get("seeds")
+    if isinstance(n, int) and not isinstance(n, bool) and 1 <= n <= MOST_SEEDS:
+        table["seeds"] = list(range(first, first + n))
+    for key, start in (("tune", TUNING_SEED), ("quick", 0)):
+        if key in table:
+            table[key] = _counted(table[key], start)
+    return table
 
 
-def _length(table: Table) -> dict[str, Any]:
-    read: dict[str, Callable[[str], Any]] = {
-        "rounds": table.whole,
-        "seeds": table.seeds,
-        "tune": lambda key: table.content[key],
-    }
-    return {key: read[key](key) for key in table.content}
+def _written_out(content: Mapping[str, Any], data: Mapping[str, str]) -> dict[str, Any]:
+    """Return the tables with what a file may leave out: seeds, common keys of panels, labels."""
+    table: dict[str, Any] = _counted(content)
+    if isinstance(panels := table.get("panels"), list):
+        shared = table.get("all_panels", {})
+        table["panels"] = [with_data(_merged(shared, panel), data) for panel in panels]
+    if isinstance(policies := table.get("policies"), list):
+        table["policies"] = [
+            {"label": each["policy"], **each} if _named(each) else each for each in policies
+        ]
+    return table
 
 
-def _check_distinct(where: str, key: str, names: list[str]) -> None:
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise InvalidConfig(f"{where}[{i}].{key} must be distinct, got {name!r} twice")
+def _named(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and isinstance(entry.get("policy"), str)
 
 
-def _check_labels(panels: Sequence[Panel], policies: Sequence[Contender]) -> None:
+def _panel(where: str, panel: Panel, *, own_rounds: bool) -> Panel:
+    """Check a panel, and state the defaults of its environment."""
+    cls = _registered(f"{where}.environment", "environment", panel.environment, ENVIRONMENTS)
+    where = f"{where}.parameters"
+    parameters = complete(cls, panel.parameters, where, derived=["seed"])
+    check_environment(parameters, where)
+    return replace(
+        panel,
+        title=titled(panel.title, [parameters.get("clicks")]),
+        parameters=parameters,
+        rounds=panel.rounds if own_rounds else None,
+    )
+
+
+def _lines(where: str, entry: Contender) -> list[Contender]:
+    """Check a policy and state its defaults: one line, or as many as its sweep has points."""
+    cls = _registered(f"{where}.policy", "policy", entry.policy, {**POLICIES, **BOUNDS})
+    for key, grid in (("tune", entry.tune), ("sweep", entry.sweep)):
+        check_grid(cls, grid, f"{where}.{key}")
+    lines = []
+    for values in product(*entry.sweep.values()):
+        point = dict(zip(entry.sweep, values, strict=True))
+        derived = ["n_features", "seed", *entry.tune]
+        given = {**entry.parameters, **point}
+        parameters = complete(cls, given, f"{where}.parameters", derived=derived)
+        label = ", ".join([entry.label, *(f"{key}={value}" for key, value in point.items())])
+        lines.append(Contender(label, entry.policy, parameters, entry.tune))
+    return lines
+
+
+def _registered(where: str, kind: str, name: str, registry: Mapping[str, type]) -> type:
+    if name not in registry:
+        raise InvalidConfig(f"{where}: {unknown_name(kind, name, registry)}")
+    return registry[name]
+
+
+def _check_names(panels: Sequence[Panel], policies: Sequence[Contender]) -> None:
+    """See to it that titles and labels are distinct, and that panels name policies of the file."""
     labels = [contender.label for contender in policies]
+    titles = [panel.title for panel in panels]
+    for key, names in (("panels[{}].title", titles), ("policies[{}].label", labels)):
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                raise InvalidConfig(f"{key.format(i)} must be distinct, got {name!r} twice")
     for i, panel in enumerate(panels):
         for label in [*(panel.policies or ()), *panel.tuned]:
             if label not in labels:
                 raise InvalidConfig(f"panels[{i}]: {unknown_name('policy', label, labels)}")
+
+
+def _check_tuning(policies: Sequence[Contender], tune: Tune | None, seeds: Sequence[int]) -> None:
+    """See to it that tuning has something to tune, and no seed of the results."""
+    tuned = [c.label for c in policies if c.tune]
+    if bool(tuned) != (tune is not None):
+        alone = f"{tuned[0]!r} without a [tune] table" if tuned else "the table alone"
+        raise InvalidConfig(
+            f"a [tune] table and policies with 'tune' lines must come together, got {alone}"
+        )
+    shared = sorted(set(tune.seeds if tune else ()) & set(seeds))
+    if shared:
+        raise InvalidConfig(
+            f"tune.seeds must not be seeds of the experiment, got {shared[0]} in both"
+        )
+
+
+def value_text(value: Any) -> str:
+    """Return a value on one line, as an experiment file could have it.
+
+    >>> print(value_text({"gap": 0.2, "items": "fixed", "weights": [1, 2.5], "on": True}))
+    {gap = 0.2, items = "fixed", weights = [1, 2.5], on = true}
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {value_text(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    quoted = isinstance(value, bool | str)
+    return json.dumps(value, ensure_ascii=False) if quoted else str(value)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
+
+from msgspec.structs import replace
 
 from clubcascade import datasets
 from clubcascade.datasets import Interactions
 from clubcascade.errors import ClubCascadeError, DataMissing
-from clubcascade.experiment.spec import Experiment, Panel
+from clubcascade.experiment.schema import Experiment, Panel
 
 PLACEHOLDER = "{data}"
 """What stands for the name of a panel's data set in titles."""

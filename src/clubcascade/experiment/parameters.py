@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from clubcascade.errors import InvalidConfig
-from clubcascade.experiment.table import reject_unknown
-
-Parameters = dict[str, Any]
+from clubcascade.errors import InvalidConfig, unknown_name
+from clubcascade.experiment.schema import Parameters
 
 
 def accepted(cls: type) -> Mapping[str, inspect.Parameter]:
@@ -17,7 +15,14 @@ def accepted(cls: type) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(cls).parameters
 
 
-def complete(cls: type, given: Any, where: str, *, derived: Iterable[str]) -> Parameters:
+def reject_unknown(kind: str, names: Iterable[str], known: Iterable[str], where: str) -> None:
+    """Raise for the first name that is not known, with the nearest known one."""
+    for name in names:
+        if name not in known:
+            raise InvalidConfig(str(unknown_name(kind, name, known, where)))
+
+
+def complete(cls: type, given: Parameters, where: str, *, derived: Iterable[str]) -> Parameters:
     """Check parameters by name and fill in the constructor's own defaults.
 
     With the defaults written out, a saved configuration means the same after a default changes.
@@ -28,17 +33,14 @@ def complete(cls: type, given: Any, where: str, *, derived: Iterable[str]) -> Pa
     cls
         A policy or an environment.
     given
-        The table of parameters as it was read.
+        The parameters as they were read.
     where
-        Path of that table in its file.
+        Path of their table in its file.
     derived
         Parameters that may be missing because they follow from the cell: sizes and seeds.
     """
-    if not isinstance(given, Mapping):
-        raise InvalidConfig(f"{where} must be a table, got {given!r}")
-    known = accepted(cls)
+    known, left_out = accepted(cls), set(derived)
     reject_unknown("parameter", given, known, where)
-    left_out = set(derived)
     result = {}
     for name, parameter in known.items():
         if name in given:
@@ -51,6 +53,13 @@ def complete(cls: type, given: Any, where: str, *, derived: Iterable[str]) -> Pa
         elif isinstance(parameter.default, bool | int | float | str):
             result[name] = parameter.default
     return result
+
+
+def check_grid(cls: type, grid: Mapping[str, Sequence[Any]], where: str) -> None:
+    """Raise if a list of values is not one of a parameter, or has a value that is none."""
+    reject_unknown("parameter", grid, accepted(cls), where)
+    for name, values in grid.items():
+        check_value(f"{where}.{name}", list(values))
 
 
 def check_value(where: str, value: Any) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 from clubcascade.experiment.cells import RESULTS_FORMAT
 from clubcascade.experiment.data import data_sets
 from clubcascade.experiment.pool import cores
+from clubcascade.experiment.schema import Experiment
 from clubcascade.experiment.sources import sources
-from clubcascade.experiment.spec import Experiment
 
 PACKAGES = ("clubcascade", "numpy", "numba", "scipy", "pandas", "pyarrow")
 
@@ -61,9 +61,9 @@ def provenance(experiment: Experiment, cells: Iterable[dict[str, Any]]) -> dict[
         **origin(),
         "first_look": experiment.first_look,
         "rounds": experiment.longest,
-        "full_rounds": experiment.full_rounds,
+        "full_rounds": experiment.full and experiment.full.rounds,
         "seeds": list(experiment.seeds),
-        "full_seeds": experiment.full_seeds,
+        "full_seeds": experiment.full and experiment.full.seeds,
         "tuning_seeds": list(experiment.tune.seeds) if experiment.tune else [],
         "data": {
             name: {"name": data.name, "fingerprint": data.fingerprint, **data.source}

@@ -14,15 +14,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import tomli_w
 
 from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.cell_files import CURVES, Stored, written
 from clubcascade.experiment.cells import Cell
-from clubcascade.experiment.config import read_experiment
+from clubcascade.experiment.config import plain, read_experiment
 from clubcascade.experiment.intervals import mean_interval
 from clubcascade.experiment.provenance import provenance
-from clubcascade.experiment.spec import Experiment
-from clubcascade.experiment.toml_text import experiment_text
+from clubcascade.experiment.schema import Experiment
 
 RESULTS, SUMMARY = "results.parquet", "summary.csv"
 CONFIG, PROVENANCE = "config.toml", "provenance.json"
@@ -51,6 +51,11 @@ class Results:
     experiment: Experiment
     curves: pd.DataFrame
     provenance: dict[str, Any] = field(default_factory=dict)
+
+
+def experiment_text(experiment: Experiment) -> str:
+    """Return the experiment file of an experiment, every value stated."""
+    return tomli_w.dumps(plain(experiment))
 
 
 def gather(cells: Iterable[tuple[Cell, Stored]]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from clubcascade.experiment.engines import Engine, check_engine, open_engine
 from clubcascade.experiment.library import Library
 from clubcascade.experiment.results import write_results
 from clubcascade.experiment.running import warm_up
-from clubcascade.experiment.spec import Experiment
+from clubcascade.experiment.schema import Experiment
 from clubcascade.experiment.tally import COMPILING, RUNNING, TUNING, Progress, Tally
 from clubcascade.experiment.tuners import settled, tuners, write_choices
 

@@ -16,8 +16,8 @@ from clubcascade.errors import ClubCascadeError, InvalidConfig
 from clubcascade.experiment.bounds import BOUNDS, Bound
 from clubcascade.experiment.ceiling import ceiling
 from clubcascade.experiment.cells import Cell, Seeds
-from clubcascade.experiment.named import environment_values, policy_values
 from clubcascade.experiment.parameters import accepted
+from clubcascade.experiment.placeholders import environment_values, policy_values
 from clubcascade.policies import policy_class
 from clubcascade.simulation import Trace, simulate
 

@@ -33,7 +33,7 @@ _ALWAYS = (
 )
 """Modules that every run goes through."""
 _ALWAYS_ALONE = (
-    "experiment.named",
+    "experiment.placeholders",
     "experiment.running",
     "simulation",
     "simulation.agreement",

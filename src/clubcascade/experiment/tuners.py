@@ -8,19 +8,19 @@ never looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from msgspec.structs import replace
 
 from clubcascade.errors import InvalidConfig
 from clubcascade.experiment.cell_files import Stored, written
 from clubcascade.experiment.cells import Cell, trials, values_text
 from clubcascade.experiment.running import build
-from clubcascade.experiment.spec import Experiment
+from clubcascade.experiment.schema import Experiment
 from clubcascade.experiment.tuning import TUNING, Point, Search
 
 Found = Callable[[Cell], Stored | None]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from clubcascade.experiment.config import Contender
-from clubcascade.experiment.toml_text import value_text
+from clubcascade.experiment.config import Contender, value_text
 
 SMALLEST = 4
 """Policies of a kind that make a sweep."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clubcascade.experiment.config import Panel
-from clubcascade.experiment.toml_text import value_text
+from clubcascade.experiment.config import Panel, value_text
 from clubcascade.report.finals import COLUMNS, MICROSECONDS, final_estimates
 from clubcascade.report.folders import EDGE, Run, edge_words
 from clubcascade.report.measures import MEASURES

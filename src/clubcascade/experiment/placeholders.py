@@ -1,4 +1,4 @@
-"""Values that an experiment file can only name, and the objects that they stand for.
+"""Strings and tables of an experiment file that stand for objects.
 
 ======================================  =========================================================
 in an environment                       stands for
@@ -6,7 +6,6 @@ in an environment                       stands for
 ``clicks = "yelp"``                     the clicks of the data set of that name
 ``click = "dcm"``, or                   a click model, with its parameters
 ``click = {model = "dcm", stop = 0.5}``
-``arrivals = {zipf = 1.0}``             the n-th user comes in proportion to ``n ** -1.0``
 ======================================  =========================================================
 
 ======================================  =========================================================
@@ -25,35 +24,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from clubcascade import click, theory, validation
-from clubcascade.core import Floats
+from clubcascade import click, theory
+from clubcascade.environments.arrivals import shares
 from clubcascade.errors import InvalidArgument, InvalidConfig, unknown_name
 from clubcascade.experiment.data import clicks_of
-from clubcascade.experiment.parameters import Parameters, accepted
-from clubcascade.experiment.table import reject_unknown
+from clubcascade.experiment.parameters import accepted, reject_unknown
+from clubcascade.experiment.schema import Parameters
 
 CLICK_MODELS: dict[str, type[Any]] = {"cascade": click.Cascade, "dcm": click.DCM}
 """The click models by the name that an experiment file gives them."""
 
 
 def check_environment(parameters: Parameters, where: str) -> None:
-    """Raise if a name in the parameters of an environment stands for nothing."""
-    try:
-        _click(parameters.get("click"), f"{where}.click")
-        _arrivals(parameters.get("arrivals"), 1, f"{where}.arrivals")
-    except InvalidConfig:
-        raise
-    except (InvalidArgument, TypeError) as error:
-        raise InvalidConfig(f"{where}: {error}") from None
+    """Raise if a value in the parameters of an environment stands for nothing."""
+    _click_model(parameters.get("click"), f"{where}.click")
+    if isinstance(arrivals := parameters.get("arrivals"), Mapping):
+        reject_unknown("law", arrivals, ["zipf"], f"{where}.arrivals")
+        try:
+            shares(arrivals, 1)
+        except InvalidArgument as error:
+            raise InvalidConfig(f"{where}: {error}") from None
     clicks = parameters.get("clicks", "")
     if not isinstance(clicks, str | list):
         raise InvalidConfig(f"{where}.clicks must be a data set's name or path, got {clicks!r}")
 
 
 def environment_values(parameters: Parameters, data: str | None) -> Parameters:
-    """Return the parameters of an environment with objects in place of names.
+    """Return the parameters of an environment with the objects that they stand for.
 
     Parameters
     ----------
@@ -66,14 +63,12 @@ def environment_values(parameters: Parameters, data: str | None) -> Parameters:
     if isinstance(values.get("clicks"), str):
         values["clicks"] = clicks_of(values["clicks"], data)
     if "click" in values:
-        values["click"] = _click(values["click"], "click")
-    if isinstance(values.get("arrivals"), Mapping):
-        values["arrivals"] = _arrivals(values["arrivals"], values.get("n_users"), "arrivals")
+        values["click"] = _click_model(values["click"], "click")
     return values
 
 
 def policy_values(parameters: Parameters, env: Any, rounds: int) -> Parameters:
-    """Return the parameters of a policy with objects in place of names."""
+    """Return the parameters of a policy with the objects that they stand for."""
     values = dict(parameters)
     if values.get("users") == "all":
         values["users"] = range(env.n_users)
@@ -82,19 +77,19 @@ def policy_values(parameters: Parameters, env: Any, rounds: int) -> Parameters:
     if values.get("item_eigenvalue") == "true":
         values["item_eigenvalue"] = theory.item_eigenvalue(env.catalog.features)
     if values.get("partition") == "true":
-        values["partition"] = _truth(env, "partition")
+        values["partition"] = _true_clusters(env, "partition")
     if values.get("n_clusters") == "true":
-        values["n_clusters"] = len(set(_truth(env, "n_clusters").tolist()))
+        values["n_clusters"] = len(set(_true_clusters(env, "n_clusters").tolist()))
     return values
 
 
-def _truth(env: Any, name: str) -> Any:
+def _true_clusters(env: Any, name: str) -> Any:
     if getattr(env, "partition", None) is None:
         raise InvalidConfig(f"{name} = 'true', but the true clusters are unknown")
     return env.partition
 
 
-def _click(given: Any, where: str) -> Any:
+def _click_model(given: Any, where: str) -> Any:
     """Make a click model of its name, or of a table with its name and parameters."""
     if given is None:
         return None
@@ -112,16 +107,3 @@ def _click(given: Any, where: str) -> Any:
         return CLICK_MODELS[name](**parameters)
     except (InvalidArgument, TypeError, ValueError) as error:
         raise InvalidConfig(f"{where}: {error}") from None
-
-
-def _arrivals(given: Any, n_users: Any, where: str) -> Floats | None:
-    """Return how often each user comes by a law; None where that is not given by a law."""
-    if not isinstance(given, Mapping):
-        return None
-    reject_unknown("law", given, ["zipf"], where)
-    if "zipf" not in given:
-        raise InvalidConfig(f"{where} must be weights or {{zipf = exponent}}, got {given!r}")
-    exponent = validation.number(f"{where}.zipf", given["zipf"], low=0)
-    ranks = np.arange(1, validation.whole("n_users", n_users, low=1) + 1)
-    weights: Floats = np.power(ranks, -exponent, dtype=np.float64)
-    return weights
