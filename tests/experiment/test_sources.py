@@ -45,7 +45,7 @@ def test_an_edit_in_one_policy_changes_its_own_results_only(edited):
 def test_an_edit_in_what_all_stand_on_changes_all(edited):
     for file in ("kernels/loop.py", "kernels/world.py", "core/catalog.py"):
         assert changed(edited, file) == set(POLICIES), file
-    for file in ("experiment/running.py", "experiment/placeholders.py", "environments/synthetic.py"):
+    for file in ("experiment/running.py", "experiment/placeholders.py", "environments/draws.py"):
         assert changed(edited, file) == set(POLICIES), file
 
 
