@@ -25,6 +25,7 @@ from clubcascade.policies.cascade_ucb1 import CascadeUCB1
 from clubcascade.policies.club_cascade import ClubCascade
 from clubcascade.policies.cohort_cascade import CohortCascade
 from clubcascade.policies.club_cascade_glm import ClubCascadeGLM
+from clubcascade.policies.hier_ts import HierTS
 from clubcascade.policies.known_clusters import KnownClusters
 from clubcascade.policies.known_clusters_glm import KnownClustersGLM
 from clubcascade.policies.multiple_glm import MultipleGLM
@@ -56,6 +57,7 @@ __all__ = [
     "ClubCascadeGLM",
     "Environment",
     "Feedback",
+    "HierTS",
     "KnownClusters",
     "KnownClustersGLM",
     "Link",
