@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -59,7 +58,8 @@ def test_pictures_tables_and_claims(place):
 
 
 def test_a_first_look_does_not_get_into_the_docs(place):
-    plan = replace(made.experiment([made.world("(a)")], ["CLUB", "C3"]), full_seeds=10)
+    more = {"full": {"rounds": 100, "seeds": 10}}
+    plan = made.experiment([made.world("(a)")], ["CLUB", "C3"], **more)
     finals = {("(a)", "CLUB"): 100.0, ("(a)", "C3"): 300.0}
     made.folder(place / "results" / "start", plan, made.regrets(finals))
     done = run(place)

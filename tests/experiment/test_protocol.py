@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clubcascade.experiment.config import read_experiment
-from clubcascade.report import contest_table
+from clubcascade.report import contest
 
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation-protocol.md"
 COLUMNS = {"grid": 0, "grid_real": 1}
@@ -68,10 +68,10 @@ def test_policies_and_their_ranges_are_those_of_the_files(name):
 def test_goals_are_those_of_the_report():
     values = [cells[0] for key, cells in rows().items() if ", at most" in key or ", above" in key]
     assert [float(value) for value in values] == [
-        contest_table.MEDIAN,
-        contest_table.EVERYWHERE,
-        contest_table.TO_TOLD,
-        contest_table.RAND_INDEX,
+        contest.MEDIAN,
+        contest.EVERYWHERE,
+        contest.TO_KNOWN,
+        contest.RAND_INDEX,
     ]
 
 

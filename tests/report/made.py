@@ -28,7 +28,7 @@ LABELS = {
     "MultipleLinUCB": {"policy": "multiple_lin_ucb"},
     "random": {"policy": "random"},
     "cohort": {"policy": "cohort_cascade"},
-    "told": {"policy": "known_clusters", "parameters": {"partition": "true"}},
+    "known clusters": {"policy": "known_clusters", "parameters": {"partition": "true"}},
 }
 """The policies of the paper, under short names."""
 
@@ -89,7 +89,7 @@ def experiment(
 
 
 def noise(seed: int, label: str) -> float:
-    """A little luck: the same for a seed whoever plays, and a little that is the policy's own."""
+    """Noise that all policies of a seed share, and a little of the policy's own."""
     own = np.random.default_rng([seed, *label.encode()]).normal()
     return 1 + 0.03 * float(np.random.default_rng(seed).normal()) + 0.005 * float(own)
 

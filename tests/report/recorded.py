@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from clubcascade.experiment.config import Experiment
+from clubcascade.experiment import Experiment
 from clubcascade.report.claims import CLAIMS, judge
 from clubcascade.report.folders import Run
 from tests.experiment import tiny
@@ -22,16 +21,17 @@ from tests.report import made
 
 RECORD = Path(__file__).with_name("recorded_verdicts.txt")
 CONSTANTS = {"horizon": "rounds", "n_clusters": "true", "item_eigenvalue": "true"}
-BOUND = tiny.experiment(
-    rounds=100,
-    seeds=3,
-    policies=[
+BOUND: dict[str, Any] = {
+    "rounds": 100,
+    "seeds": 3,
+    "policies": [
         tiny.policy("club_cascade", "theirs", users="all", **CONSTANTS),
         tiny.policy("club_cascade", "ours", users="all", alpha=2.0),
         tiny.policy("theorem_bound", "Theorem 2"),
         tiny.policy("theorem_bound", "learning only", part="learning"),
     ],
-)
+}
+QUICK = {"full": {"rounds": 100, "seeds": 99}}
 WORLDS = [
     made.world(f"{name} {m}", gap=gap, n_clusters=m)
     for name, gap in (("far", "orthogonal"), ("near", 0.2))
@@ -46,11 +46,11 @@ UNEVEN = {"arrivals": [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]}
 STARTS = ["complete", "C3", "CLUB", "LinUCB", "MultipleLinUCB", "random"]
 
 
-def plans(seeds: int) -> dict[str, Experiment]:
+def plans(seeds: int, **more: Any) -> dict[str, Experiment]:
     """An experiment for every figure that a claim asks about."""
 
     def plan(panels: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Experiment:
-        return made.experiment(panels, labels, seeds=seeds)
+        return made.experiment(panels, labels, seeds=seeds, **more)
 
     fresh = [made.world("fixed", items="fixed"), made.world("fresh", items="fresh", n_clusters=3)]
     activity = [
@@ -68,7 +68,7 @@ def plans(seeds: int) -> dict[str, Experiment]:
         "fresh": plan(fresh, STARTS[:3]),
         "activity": plan(activity, ["CLUB", "C3"]),
         "start": plan(WORLDS[:1], ["CLUB", "complete"]),
-        "bound": BOUND,
+        "bound": tiny.experiment(**BOUND, **more),
     }
 
 
@@ -104,8 +104,8 @@ def flat(panel: str, label: str, seed: int, t: int) -> dict[str, float]:
     return {"regret": lost, "reward": t / 2, "n_clusters": 1.0, "rand_index": 0.9}
 
 
-def runs(seeds: int, values: made.Values) -> list[Run]:
-    return [made.run(Path(name), plan, values) for name, plan in plans(seeds).items()]
+def runs(seeds: int, values: made.Values, **more: Any) -> list[Run]:
+    return [made.run(Path(name), plan, values) for name, plan in plans(seeds, **more).items()]
 
 
 def scenarios() -> Iterator[tuple[str, list[Run]]]:
@@ -122,13 +122,7 @@ def scenarios() -> Iterator[tuple[str, list[Run]]]:
             for run in whole
         ],
     )
-    quick = [
-        replace(
-            run,
-            results=replace(run.results, experiment=replace(run.results.experiment, full_seeds=99)),
-        )
-        for run in runs(4, drawn(7, 1.0))
-    ]
+    quick = runs(4, drawn(7, 1.0), **QUICK)
     yield "first look", quick
     yield "partly a first look", [*quick, *runs(4, drawn(8, 1.0))[:2]]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clubcascade.report.contest import _share, contests
-from clubcascade.report.paired import ratio
+from clubcascade.report.contest import contests, share
+from clubcascade.report.estimates import ratio
 from tests.report import made
 
-ALL = ["cohort", "CLUB", "C3", "told"]
-FINALS = {"cohort": 60.0, "CLUB": 120.0, "C3": 100.0, "told": 30.0}
+ALL = ["cohort", "CLUB", "C3", "known clusters"]
+FINALS = {"cohort": 60.0, "CLUB": 120.0, "C3": 100.0, "known clusters": 30.0}
 
 
 def play(panels=("(a)",), **changes):
@@ -21,7 +21,7 @@ def play(panels=("(a)",), **changes):
     return made.run(Path("grid"), plan, made.regrets(finals))
 
 
-def test_the_best_other_is_never_the_one_who_is_told():
+def test_the_best_other_is_never_the_one_who_knows_the_clusters():
     run = play()
     (found,) = contests(run)
     assert (found.panel.title, found.best, found.seeds, found.rounds) == ("(a)", "C3", 4, 100)
@@ -30,7 +30,9 @@ def test_the_best_other_is_never_the_one_who_is_told():
     assert found.theirs.value == pytest.approx(ends["C3"].mean())
     assert found.ratio == ratio(ends["cohort"], ends["C3"])
     assert found.ratio.value == pytest.approx(0.6, rel=0.05)
-    assert found.told is not None and found.told_ratio == ratio(ends["cohort"], ends["told"])
+    assert found.known is not None and found.known_ratio == ratio(
+        ends["cohort"], ends["known clusters"]
+    )
     assert found.rand_index is None
 
 
@@ -38,9 +40,9 @@ def test_nobody_loses_less_than_nothing():
     """Few seeds of which one lost nearly all: the interval of a ratio would begin below 0."""
     ours, theirs = np.array([1.0, 2.0, 1.0, 90.0]), np.array([100.0, 110.0, 95.0, 105.0])
     assert ratio(ours, theirs).low < 0.0
-    assert _share(ours, theirs).low == 0.0
-    assert _share(ours, theirs).high == ratio(ours, theirs).high
-    assert _share(theirs, ours).low == ratio(theirs, ours).low == -np.inf
+    assert share(ours, theirs).low == 0.0
+    assert share(ours, theirs).high == ratio(ours, theirs).high
+    assert share(theirs, ours).low == ratio(theirs, ours).low == -np.inf
 
 
 def test_only_seeds_that_all_have_are_compared():
@@ -72,6 +74,6 @@ def test_clicks_missed_are_compared_where_panels_show_them():
     (found,) = contests(run)
     missed = [90 - 100 * 0.5 * made.noise(seed, "cohort") for seed in range(4)]
     assert found.ours.value == pytest.approx(np.mean(missed))
-    assert found.told is None and found.told_ratio is None
+    assert found.known is None and found.known_ratio is None
     plan = made.experiment([made.replay("real", "yelp")], ["cohort", "C3"], measure="ctr")
     assert list(contests(made.run(Path("ctr"), plan, values))) == []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from clubcascade.report.contest import Contest
-from clubcascade.report.contest_table import contest_lines, goal_lines, write_contests
-from clubcascade.report.paired import Estimate
+from clubcascade.report.contest import Contest, contest_lines, goal_lines, write_contests
+from clubcascade.report.estimates import Estimate
 from tests.report import made
 
 
-def contest(title, ratio, *, told=None, index=None, rounds=100_000, **world):
+def contest(title, ratio, *, known=None, index=None, rounds=100_000, **world):
     (panel,) = made.experiment([made.world(title, **world)]).panels
     exact = Estimate(100.0, 90.0, 110.0)
     return Contest(
@@ -19,16 +18,16 @@ def contest(title, ratio, *, told=None, index=None, rounds=100_000, **world):
         best="C3",
         theirs=exact,
         ratio=Estimate(ratio, ratio - 0.1, ratio + 0.1),
-        told=None if told is None else exact,
-        told_ratio=None if told is None else Estimate(told, told, told),
+        known=None if known is None else exact,
+        known_ratio=None if known is None else Estimate(known, known, known),
         rand_index=index,
     )
 
 
-GOOD = contest("good", 0.5, told=1.2, index=0.99, gap="orthogonal")
-BEHIND = contest("behind", 1.2, told=1.7, index=0.9)
-EDGE = contest("edge", 1.05, told=1.6, index=0.2, gap=0.2)
-SHORT = contest("short", 0.7, told=1.0, index=0.2, rounds=10_000)
+GOOD = contest("good", 0.5, known=1.2, index=0.99, gap="orthogonal")
+BEHIND = contest("behind", 1.2, known=1.7, index=0.9)
+EDGE = contest("edge", 1.05, known=1.6, index=0.2, gap=0.2)
+SHORT = contest("short", 0.7, known=1.0, index=0.2, rounds=10_000)
 ALONE = contest("alone", 1.0, index=0.0, gap="random")
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.results import Results
-from clubcascade.report.curves import by_seed, curves_of
+from clubcascade.report.measures import by_seed, curves_of
 from tests.report import made
 
 

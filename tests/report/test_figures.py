@@ -9,21 +9,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from clubcascade.experiment.results import Results
-from clubcascade.report.figures import (
-    FIGURES,
-    figure,
-    figure1_synthetic,
-    save_all_figures,
-    save_figures,
-)
-from clubcascade.report.grid import TRUTH, _write_legend, panel_grid
+from clubcascade.report.figures import figure, save_all_figures, save_figures
+from clubcascade.report.plots import REFERENCE, _write_legend, curve_figure
 from clubcascade.report.style import SETTINGS
 from tests.experiment import tiny
 from tests.report import made
 
 
 def test_figure_1_has_a_panel_per_environment_and_a_line_per_policy():
-    drawn = figure1_synthetic(made.results(figure=1))
+    drawn = figure(made.results(figure=1))
     assert [axes.get_title("left") for axes in drawn.axes] == ["(a)", "(b)"]
     for axes in drawn.axes:
         assert axes.get_xlabel() == "round t"
@@ -42,7 +36,7 @@ def test_figure_1_has_a_panel_per_environment_and_a_line_per_policy():
 
 
 def test_final_values_stand_at_the_ends_and_a_cut_line_says_so():
-    drawn = figure1_synthetic(made.results(scale=100.0))
+    drawn = figure(made.results(scale=100.0))
     texts = [text.get_text() for text in drawn.axes[0].texts]
     assert texts == ["60", "↑ 6,000"]
     assert drawn.axes[0].get_ylim()[1] < 100
@@ -51,7 +45,7 @@ def test_final_values_stand_at_the_ends_and_a_cut_line_says_so():
 def test_a_panel_without_results_says_so():
     results = made.results()
     some = results.curves[results.curves["panel"] == "(a)"]
-    drawn = figure1_synthetic(Results(results.experiment, some))
+    drawn = figure(Results(results.experiment, some))
     assert [text.get_text() for text in drawn.axes[1].texts] == ["no results"]
 
 
@@ -74,7 +68,7 @@ def test_what_the_experiment_shows_is_drawn_with_the_oracle_beside_it(measure, l
     plan = made.experiment([made.replay("u=40", "yelp")])
     keys = {("u=40", policy.label): 0.5 for policy in plan.policies}
     results = Results(plan, made.curves(plan, made.rates(keys, ceiling=0.75)))
-    (axes,) = panel_grid(results, measure=measure).axes
+    (axes,) = curve_figure(results, measure=measure).axes
     assert axes.get_ylabel() == label
     assert axes.lines[-1].get_ydata()[-1] == pytest.approx(top)
     assert axes.get_ylim()[1] > top
@@ -82,13 +76,13 @@ def test_what_the_experiment_shows_is_drawn_with_the_oracle_beside_it(measure, l
 
 def test_shares_are_written_with_their_digits():
     results = made.results()
-    drawn = panel_grid(results, measure="rand_index")
+    drawn = curve_figure(results, measure="rand_index")
     assert [text.get_text() for text in drawn.axes[0].texts] == ["0.500", "0.500"]
     assert drawn.axes[0].get_ylim() == pytest.approx((-0.05, 1.05))
 
 
 def test_a_logarithmic_scale_has_no_line_at_zero():
-    drawn = panel_grid(made.results(scale=1000.0), measure="regret", log=True)
+    drawn = curve_figure(made.results(scale=1000.0), measure="regret", log=True)
     axes = drawn.axes[0]
     assert axes.get_yscale() == "log" and len(axes.lines) == 2
     assert axes.get_ylim()[1] > 60_000
@@ -124,17 +118,13 @@ def test_all_folders_are_drawn_but_those_without_results(tmp_path):
 
 def test_pyplot_is_not_needed(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    figure1_synthetic(made.results()).savefig(io.BytesIO(), format="png")
-
-
-def test_every_figure_has_a_function_of_its_number():
-    assert all(draw.__name__.startswith(f"figure{n}_") for n, draw in FIGURES.items())
+    figure(made.results()).savefig(io.BytesIO(), format="png")
 
 
 @pytest.mark.parametrize("length", [3, 40, 70])
 def test_long_names_are_not_cut_off(length):
     drawn = Figure(figsize=(10.8, 8.0))
-    names = {f"{number} " + "x" * length: TRUTH for number in range(7)}
+    names = {f"{number} " + "x" * length: REFERENCE for number in range(7)}
     _write_legend(drawn, made.experiment([made.world("(a)")], ["cohort"]), names)
     (legend,) = drawn.legends
     assert legend.get_window_extent().width <= drawn.bbox.width

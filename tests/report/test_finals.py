@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from clubcascade.experiment.results import Results
-from clubcascade.report.finals import MICROSECONDS, final_estimates, microseconds
+from clubcascade.report.measures import MICROSECONDS, microseconds
 from tests.report import made
 
 
 def test_final_values_are_those_of_the_last_round():
-    finals = final_estimates(made.as_run(made.results()))["(a)", "CLUB"]
+    finals = made.as_run(made.results()).finals["(a)", "CLUB"]
     assert finals["regret"].value == 60.0
     assert finals["ctr"].value == 1.0
     assert finals["rand_index"].value == 0.5
@@ -21,14 +21,13 @@ def test_the_last_measured_value_counts_where_the_last_round_has_none():
     rows = results.curves.copy()
     rows["rand_index"] = np.where(rows["round"] == 3, np.nan, rows["round"] / 10)
     run = made.as_run(Results(results.experiment, rows))
-    assert final_estimates(run)["(a)", "CLUB"]["rand_index"].value == pytest.approx(0.2)
+    assert run.finals["(a)", "CLUB"]["rand_index"].value == pytest.approx(0.2)
 
 
 def test_time_per_round():
     results = made.results()
     timed = Results(results.experiment, results.curves.assign(seconds=3e-6))
     assert microseconds(timed)["(a)", "CLUB"].tolist() == pytest.approx([1.0] * 3)
-    assert final_estimates(made.as_run(timed))["(a)", "CLUB"][MICROSECONDS].value == pytest.approx(
-        1.0
-    )
+    found = made.as_run(timed).finals["(a)", "CLUB"]
+    assert found[MICROSECONDS].value == pytest.approx(1.0)
     assert microseconds(results) == {}

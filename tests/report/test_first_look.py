@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from clubcascade.experiment.schema import Length
-from clubcascade.report.contest_table import write_contests
+from clubcascade.report.contest import write_contests
 from clubcascade.report.markdown import write_markdown
-from clubcascade.report.page.whole import write_report
+from clubcascade.report.page import write_report
 from tests.report import made
 
 VERDICTS = re.compile(r"(✓|✗|◐) |\*\*(holds|partly|does not hold|undecided)|\d (hold|speak)s?\b")
@@ -31,7 +31,7 @@ def test_the_page_says_so_on_top_and_has_no_verdict(quick):
     assert "A first look" in body[: body.index("<table")]
     assert not VERDICTS.search(body), VERDICTS.search(body)
     assert "ratio 0.3" in body, "numbers are shown"
-    assert "no verdict" in body and '"runs":[{"id":"synthetic"' in text
+    assert "no verdict" in body and '"runs":{"synthetic":' in text
 
 
 def test_markdown_has_no_verdict_either(quick):

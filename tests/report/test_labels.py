@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clubcascade.report.labels import spread
+from clubcascade.report.plots import spread
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=12))

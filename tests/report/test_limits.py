@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from clubcascade.report.limits import readable_top
+from clubcascade.report.plots import readable_top
 
 
 def test_the_axis_shows_all_lines_unless_a_few_dwarf_the_rest():

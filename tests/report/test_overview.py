@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clubcascade.errors import InvalidArgument
-from clubcascade.report.overview import overview, save_overview
+from clubcascade.report.figures import overview, save_overview
 from tests.report import made
 
 LABELS = ("CLUB", "C3", "LinUCB")
@@ -47,7 +47,7 @@ def test_six_lines_at_most_with_the_oracle(tmp_path):
     assert len(drawn.axes[0].lines) == 6
     (legend,) = drawn.legends
     names = [text.get_text() for text in legend.get_texts()]
-    assert names == ["CLUB", "C3", "MultipleLinUCB", "cohort", "told", "oracle"]
+    assert names == ["CLUB", "C3", "MultipleLinUCB", "cohort", "known clusters", "oracle"]
 
 
 def test_one_experiment_shows_its_panels(place):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from clubcascade.experiment.results import Results
-from clubcascade.report.shown import log_scale, shown_measure
+from clubcascade.report.measures import log_scale, shown_measure
 from tests.experiment import tiny
 from tests.report import made
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from clubcascade.report.style import COLOURS, DARK_COLOURS, line_style, places
+from clubcascade.report.style import COLOURS, DARK_COLOURS, OWN, PLACES, line_style, styles
 from tests.experiment import tiny
 from tests.report import made
 
@@ -18,26 +18,27 @@ def test_no_two_lines_look_alike():
 
 
 def test_known_policies_look_the_same_in_every_figure():
-    all_of_them = places(made.experiment([made.world("a")], list(made.LABELS)))
-    assert all_of_them.pop("random") == 20
-    assert (all_of_them.pop("told"), all_of_them.pop("cohort")) == (6, 5)
-    assert all_of_them == {"CLUB": 0, "complete": 1, "C3": 2, "LinUCB": 3, "MultipleLinUCB": 4}
-    few = places(made.experiment([made.world("a")], ["MultipleLinUCB", "CLUB"]))
-    assert few == {"MultipleLinUCB": 4, "CLUB": 0}
+    plan = made.experiment([made.world("a")], list(made.LABELS))
+    given = styles(plan)
+    for contender in plan.policies:
+        place = 1 if contender.label == "complete" else PLACES[contender.policy]
+        assert given[contender.label] == line_style(place)
+    few = styles(made.experiment([made.world("a")], ["MultipleLinUCB", "CLUB"]))
+    assert few == {label: given[label] for label in ("MultipleLinUCB", "CLUB")}
 
 
-def test_places_are_distinct():
+def test_styles_are_distinct():
     sweep = [tiny.policy("club_cascade", f"alpha={n}", users="all") for n in range(20)]
-    given = places(tiny.experiment(policies=[*sweep, tiny.policy()]))
+    given = styles(tiny.experiment(policies=[*sweep, tiny.policy()]))
     assert len(set(given.values())) == 21
-    assert (given["alpha=0"], given["C3-UCB"]) == (0, 2)
+    assert (given["alpha=0"], given["C3-UCB"]) == (line_style(0), line_style(2))
 
 
 def test_nobody_shares_the_colour_of_cohort_cascade():
     others = [tiny.policy("club_cascade", f"alpha={n}", users="all") for n in range(30)]
-    given = places(tiny.experiment(policies=[*others, tiny.policy("cohort_cascade", "cohort")]))
-    looks = {label: line_style(place) for label, place in given.items()}
+    looks = styles(tiny.experiment(policies=[*others, tiny.policy("cohort_cascade", "cohort")]))
     own = looks.pop("cohort")
+    assert own.colour == COLOURS[OWN] and own.dark == DARK_COLOURS[OWN]
     assert own.colour not in {look.colour for look in looks.values()}
     assert brightness(own.colour) > 0.1, "neither black nor grey"
     red, green, blue = (int(own.colour[i : i + 2], 16) for i in (1, 3, 5))

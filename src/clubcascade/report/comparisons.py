@@ -10,11 +10,9 @@ import numpy as np
 
 from clubcascade.core import Floats
 from clubcascade.experiment.config import Contender, Panel
-from clubcascade.report.finals import MICROSECONDS, microseconds
+from clubcascade.report.estimates import Estimate, difference, estimate, number, ratio, with_ends
 from clubcascade.report.folders import Run
-from clubcascade.report.measures import MEASURES
-from clubcascade.report.numbers import number, with_ends
-from clubcascade.report.paired import Estimate, difference, estimate, ratio
+from clubcascade.report.measures import MEASURES, MICROSECONDS, ceiling_of, microseconds
 from clubcascade.report.selection import panel_pairs, panels, policies, policy_pairs
 from clubcascade.report.series import (
     NOTHING,
@@ -31,7 +29,6 @@ from clubcascade.report.series import (
     split_at,
     table,
 )
-from clubcascade.report.truth import ceiling_of
 from clubcascade.report.verdicts import NOT_REACHED, VACUOUS, Evidence, Verdict, of_difference
 
 

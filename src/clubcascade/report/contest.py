@@ -1,29 +1,60 @@
-"""One policy against the best of the others, panel by panel."""
+"""One policy against the best of the others, panel by panel, and a table of it as Markdown."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from clubcascade.core import Floats
+from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.bounds import BOUNDS
-from clubcascade.experiment.config import Contender, Panel
-from clubcascade.report.folders import Run
-from clubcascade.report.paired import Estimate, estimate, ratio
-from clubcascade.report.shown import shown_measure
+from clubcascade.experiment.cell_files import written
+from clubcascade.experiment.config import Panel
+from clubcascade.report.estimates import (
+    UNKNOWN,
+    Estimate,
+    estimate,
+    number,
+    ratio,
+    with_ends,
+    with_half,
+)
+from clubcascade.report.folders import EDGE, Run, find_runs, first_look_words
+from clubcascade.report.markdown import escaped, row
+from clubcascade.report.measures import shown_measure
 
 POLICY = "cohort_cascade"
 """The policy that is judged unless another is named."""
 
-TOLD = ("known_clusters", "known_clusters_glm")
-"""Policies that are told the true clusters: a yardstick, not a rival."""
+KNOWN = ("known_clusters", "known_clusters_glm")
+"""Policies that know the true clusters: a reference, not a rival."""
 
-LOST = ("regret", "missed")
+LOST = {"regret": "regret", "missed": "clicks missed"}
 """What can be compared: less is better, and none is lost by the best lists."""
+
+EVERYWHERE, MEDIAN, TO_KNOWN, RAND_INDEX = 1.05, 0.75, 1.6, 0.95
+"""The goals: times the best other policy in every panel and in the median one; times the policy
+that knows the clusters; adjusted Rand index at the end."""
+
+LONG, WIDE = 100_000, 0.5
+"""The goal of the Rand index is for runs of so many rounds and clusters so far apart."""
+
+HEADS = (
+    "panel",
+    "lost",
+    "best other",
+    "it lost",
+    "ratio [95%]",
+    "known clusters lost",
+    "ratio to it",
+    "ARI",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +74,12 @@ class Contest:
         that are compared, which favours it.
     ratio
         ``ours / theirs``, paired by seed.
-    told, told_ratio
+    known, known_ratio
         The same for the policy that knows the clusters; None where none played.
+    rand_index
+        Agreement of the clusters with the true ones at the end; None where it is unknown.
     edge
         Which tuned values of the best other policy lie at the edge of what was tried.
-    rand_index
-        How well the clusters agree with the true ones at the end; None where it is unknown.
     """
 
     panel: Panel
@@ -58,10 +89,33 @@ class Contest:
     best: str
     theirs: Estimate
     ratio: Estimate
-    told: Estimate | None
-    told_ratio: Estimate | None
+    known: Estimate | None
+    known_ratio: Estimate | None
     rand_index: float | None
     edge: str = ""
+
+    @property
+    def behind(self) -> bool:
+        """Whether it misses the goal against the best other policy."""
+        return not self.ratio.value <= EVERYWHERE
+
+    @property
+    def far_from_known(self) -> bool:
+        """Whether it misses the goal against the policy that knows the clusters."""
+        return self.known_ratio is not None and not self.known_ratio.value <= TO_KNOWN
+
+    @property
+    def separable(self) -> bool:
+        """Whether clusters are there to be known, far apart, and the runs long."""
+        gap = self.panel.parameters.get("gap")
+        far = gap == "orthogonal" or (isinstance(gap, int | float) and gap >= WIDE)
+        known = self.known is not None and self.rand_index is not None
+        return known and far and self.rounds >= LONG
+
+    @property
+    def unclear(self) -> bool:
+        """Whether it misses the goal of the Rand index."""
+        return self.separable and not (self.rand_index or 0.0) > RAND_INDEX
 
 
 def contests(run: Run, policy: str = POLICY) -> Iterator[Contest]:
@@ -79,54 +133,147 @@ def contests(run: Run, policy: str = POLICY) -> Iterator[Contest]:
         return
     tables = run.by_seed(measure)
     for panel in run.results.experiment.panels:
-        here = {
-            contender.label: (contender, _ends(tables[panel.title, contender.label]))
-            for contender in run.results.experiment.policies_of(panel)
-            if (panel.title, contender.label) in tables
-        }
-        mine = next((label for label, (c, _) in here.items() if c.policy == policy), None)
-        rivals = [label for label, (c, _) in here.items() if _is_rival(c, policy)]
-        if mine is None or not rivals:
+        there = run.results.experiment.policies_of(panel)
+        there = tuple(c for c in there if (panel.title, c.label) in tables)
+        mine = [c.label for c in there if c.policy == policy]
+        rivals = [c.label for c in there if c.policy not in (policy, *KNOWN, *BOUNDS)]
+        known = [c.label for c in there if c.policy in KNOWN][:1]
+        labels = [*mine[:1], *rivals, *known]
+        if not mine or not rivals:
             continue
-        told = [label for label, (c, _) in here.items() if c.policy in TOLD]
-        labels = [mine, *rivals, *told[:1]]
-        ends = pd.concat([here[label][1] for label in labels], axis=1, join="inner", keys=labels)
+        last = [tables[panel.title, label].iloc[:, -1] for label in labels]
+        ends = pd.concat(last, axis=1, join="inner", keys=labels)
         if ends.empty:
             continue
         best = str(ends[rivals].mean().idxmin())
-        ours, theirs = (ends[label].to_numpy(np.float64) for label in (mine, best))
-        known = ends[told[0]].to_numpy(np.float64) if told else None
+        ours, theirs, oracle = (
+            ends[label].to_numpy(np.float64) for label in (mine[0], best, *(known or [best]))
+        )
+        index = run.by_seed("rand_index").get((panel.title, mine[0]))
         yield Contest(
             panel=panel,
-            rounds=int(tables[panel.title, mine].columns[-1]),
+            rounds=int(tables[panel.title, mine[0]].columns[-1]),
             seeds=len(ends),
             ours=estimate(ours),
             best=best,
             theirs=estimate(theirs),
-            ratio=_share(ours, theirs),
-            told=None if known is None else estimate(known),
-            told_ratio=None if known is None else _share(ours, known),
-            rand_index=_rand_index(run, panel, mine),
+            ratio=share(ours, theirs),
+            known=estimate(oracle) if known else None,
+            known_ratio=share(ours, oracle) if known else None,
+            rand_index=None if index is None else float(index.iloc[:, -1].mean()),
             edge=run.edges.get((panel.title, best), ""),
         )
 
 
-def _is_rival(contender: Contender, policy: str) -> bool:
-    return contender.policy not in (policy, *TOLD, *BOUNDS)
-
-
-def _ends(table: pd.DataFrame) -> pd.Series:
-    return table.iloc[:, -1]
-
-
-def _rand_index(run: Run, panel: Panel, label: str) -> float | None:
-    found = run.by_seed("rand_index").get((panel.title, label))
-    return None if found is None else float(_ends(found).mean())
-
-
-def _share(ours: Floats, theirs: Floats) -> Estimate:
+def share(ours: Floats, theirs: Floats) -> Estimate:
     """Return the ratio of what was lost; nobody loses less than nothing."""
     found = ratio(ours, theirs)
     if not math.isfinite(found.low):
         return found
     return Estimate(found.value, max(found.low, 0.0), found.high)
+
+
+def write_contests(
+    folder: str | os.PathLike[str], out: str | os.PathLike[str], policy: str = POLICY
+) -> Path:
+    """Write how a policy did against the best of the others, as Markdown.
+
+    Parameters
+    ----------
+    folder
+        A result folder, or a folder of them. Those where the policy met nobody are left out.
+    out
+        The file to write.
+    policy
+        Name of the policy that is judged.
+    """
+    runs, _ = find_runs(folder)
+    found = [(run, there) for run in runs if (there := list(contests(run, policy)))]
+    if not found:
+        raise InvalidArgument(
+            f"policy must have met others where regret or missed clicks are shown, "
+            f"got {policy!r} in {folder}"
+        )
+    lines = [line for run, there in found for line in _section(run, there)]
+    quick = first_look_words([run for run, _ in found])
+    lines += [f"**A first look**{quick}", ""] if quick else []
+    judged = [each for run, there in found for each in there if not run.first_look]
+    lines += goal_lines(judged) if judged else ()
+    with written(Path(out)) as file:
+        file.write("\n".join([*lines, ""]).encode())
+    return Path(out)
+
+
+def contest_lines(found: Iterable[Contest], *, bold: bool = True) -> Iterator[str]:
+    """Yield the table, one row per panel; where ``bold``, what misses its goal is."""
+
+    def mark(text: str, missed: bool) -> str:
+        return f"**{text}**" if bold and missed else text
+
+    yield row(HEADS)
+    yield "|---|---:|---|---:|---:|---:|---:|---:|"
+    for each in found:
+        known, times, index = each.known, each.known_ratio, each.rand_index
+        yield row(
+            [
+                each.panel.title,
+                with_half(each.ours),
+                f"{each.best}{EDGE if each.edge else ''}",
+                with_half(each.theirs),
+                mark(with_ends(each.ratio, "ratio"), each.behind),
+                with_half(known) if known else UNKNOWN,
+                mark(with_ends(times, "ratio"), each.far_from_known) if times else UNKNOWN,
+                UNKNOWN if index is None else mark(number(index, "rand_index"), each.unclear),
+            ]
+        )
+
+
+def goal_lines(found: Sequence[Contest]) -> Iterator[str]:
+    """Yield what was reached of each goal, and the panels that miss it."""
+    median = float(np.median([each.ratio.value for each in found]))
+    yield from ["### Goals", ""]
+    yield f"- Median ratio to the best other policy: {median:.3f} (goal: at most {MEDIAN})."
+    yield from _goal(
+        f"Ratio to the best other policy at most {EVERYWHERE}",
+        [(each, each.behind) for each in found],
+        lambda each: with_ends(each.ratio, "ratio"),
+    )
+    yield from _goal(
+        f"Ratio to the policy that knows the clusters at most {TO_KNOWN}",
+        [(each, each.far_from_known) for each in found if each.known_ratio is not None],
+        lambda each: with_ends(each.known_ratio, "ratio") if each.known_ratio else "",
+    )
+    yield from _goal(
+        f"Adjusted Rand index above {RAND_INDEX}, gap {WIDE} and more, {LONG:,} rounds",
+        [(each, each.unclear) for each in found if each.separable],
+        lambda each: f"{each.rand_index:.3f}",
+    )
+
+
+def _goal(
+    words: str, found: Sequence[tuple[Contest, bool]], reached: Callable[[Contest], str]
+) -> Iterator[str]:
+    good = sum(not missed for _, missed in found)
+    part = f" ({good / len(found):.0%})" if found else ""
+    yield f"- {words}: {good} of {len(found)} panels{part}."
+    for each, missed in found:
+        if missed:
+            yield f"    - {escaped(each.panel.title)}: {reached(each)}"
+
+
+def _section(run: Run, found: Sequence[Contest]) -> Iterator[str]:
+    """Yield the heading, the table and the notes of one result folder."""
+    counts = sorted({each.seeds for each in found})
+    seeds = " to ".join(str(n) for n in dict.fromkeys([counts[0], counts[-1]]))
+    yield from [f"### {escaped(run.heading)} (`{run.name}`)", ""]
+    lost = LOST[shown_measure(run.results)]
+    yield from [f"Lost: {lost}. Seeds: {seeds}. ± and brackets: 95% intervals.", ""]
+    yield from [*contest_lines(found, bold=not run.first_look), ""]
+    edges = "; ".join(
+        f"{each.panel.title}, {each.best}: {each.edge}" for each in found if each.edge
+    )
+    if edges:
+        words = "tuned, and the best value is at the edge of what was tried"
+        yield from [f"{EDGE.strip()} {words}: {escaped(edges)}.", ""]
+    if run.missing:
+        yield from [f"**{len(run.missing)} runs have no results.**", ""]

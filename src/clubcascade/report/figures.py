@@ -1,26 +1,34 @@
-"""The figures, one function each, named by the paper's numbers; each returns the figure."""
+"""The figure of a result folder, the overview of several, and the files they are written to."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from clubcascade import validation
+from clubcascade.experiment import Results, read_results
 from clubcascade.experiment.cell_files import written
-from clubcascade.experiment.results import Results, read_results
-from clubcascade.report.folders import find_runs
-from clubcascade.report.grid import panel_grid
-from clubcascade.report.heat import heat_map
-from clubcascade.report.shown import log_scale, shown_measure
-from clubcascade.report.style import SETTINGS
+from clubcascade.experiment.config import Panel
+from clubcascade.report.folders import PAPER, Run, find_runs
+from clubcascade.report.heatmap import heat_map
+from clubcascade.report.measures import MEASURES, curves_of, log_scale, reference, shown_measure
+from clubcascade.report.plots import REFERENCE, curve_figure, draw_panel, legend_handles
+from clubcascade.report.style import DPI, SETTINGS, LineStyle, styles
 from clubcascade.report.sweeps import sweeps
 
-DPI = 150
 EXTRAS = {"clusters": "n_clusters", "rand_index": "rand_index"}
 """What is drawn beside the figure itself where it was measured: file names and measures."""
+
+MAIN, PANELS = ("synthetic", "yelp", "movielens"), 3
+"""What the overview is of, and how many panels it has at most."""
+
+FRONT = ("club_cascade", "cohort_cascade", "c3_ucb", "multiple_lin_ucb", "known_clusters")
+"""The policies of the overview, the first of each: with the oracle, six lines."""
 
 
 def figure(results: Results) -> Figure:
@@ -37,42 +45,7 @@ def figure(results: Results) -> Figure:
     for sweep in sweeps(results.experiment.policies):
         if sweep.is_map:
             return heat_map(results, sweep, measure)
-    return panel_grid(results, measure=measure, log=log_scale(results, measure))
-
-
-def figure1_synthetic(results: Results) -> Figure:
-    """Draw Figure 1: cumulative regret on synthetic data, one panel per gap and cluster number."""
-    return figure(results)
-
-
-def figure2_yelp(results: Results) -> Figure:
-    """Draw Figure 2: Yelp, one panel per number of users and items."""
-    return figure(results)
-
-
-def figure3_movielens(results: Results) -> Figure:
-    """Draw Figure 3: MovieLens, one panel per number of users and items."""
-    return figure(results)
-
-
-def figure4_ctr(results: Results) -> Figure:
-    """Draw Figure 4: clicks per round over time, Yelp and MovieLens."""
-    return figure(results)
-
-
-def figure5_multiple(results: Results) -> Figure:
-    """Draw Figure 5: one model per user, with few and with many users."""
-    return figure(results)
-
-
-FIGURES: dict[int, Callable[[Results], Figure]] = {
-    1: figure1_synthetic,
-    2: figure2_yelp,
-    3: figure3_movielens,
-    4: figure4_ctr,
-    5: figure5_multiple,
-}
-"""The function of each figure of the paper, by its number."""
+    return curve_figure(results, measure=measure, log=log_scale(results, measure))
 
 
 def save_figures(folder: str | os.PathLike[str], *, extras: bool = False) -> list[Path]:
@@ -88,7 +61,9 @@ def save_figures(folder: str | os.PathLike[str], *, extras: bool = False) -> lis
     results = read_results(folder)
     paths = []
     for name, drawn in _drawn(results, extras=extras):
-        paths += save(drawn, Path(folder) / name)
+        drawn.draw_without_rendering()
+        drawn.set_layout_engine("none")  # it is laid out; doing so again for every file takes long
+        paths += [_save(drawn, Path(folder) / f"{name}.{kind}") for kind in ("png", "svg")]
     return paths
 
 
@@ -101,38 +76,100 @@ def save_all_figures(place: str | os.PathLike[str]) -> list[Path]:
         A result folder, or a folder of them. Folders without results get no figures.
     """
     runs, _ = find_runs(place)
-    paths = []
-    for run in runs:
-        paths += [] if run.results.curves.empty else save_figures(run.path, extras=True)
-    return paths
+    there = (run for run in runs if not run.results.curves.empty)
+    return [path for run in there for path in save_figures(run.path, extras=True)]
 
 
-def save(drawn: Figure, stem: Path) -> list[Path]:
-    """Write a figure as PNG and as SVG, each whole or not at all.
+def overview(runs: Sequence[Run]) -> Figure:
+    """Draw up to three panels in a row: the largest one of each main experiment that was run.
 
     Parameters
     ----------
-    drawn
-        The figure.
-    stem
-        The files' path without its ending.
+    runs
+        Result folders. Where none of the main experiments is there, the first folder's panels
+        are taken.
     """
-    drawn.draw_without_rendering()
-    drawn.set_layout_engine("none")  # it is laid out; doing so again for every file takes long
-    paths = []
-    for kind in ("png", "svg"):
-        path = stem.with_name(f"{stem.name}.{kind}")
-        metadata = {"Date": None} if kind == "svg" else None  # the same picture, the same file
-        with mpl.rc_context(SETTINGS), written(path) as file:
-            drawn.savefig(file, format=kind, dpi=DPI, metadata=metadata)
-        paths.append(path)
-    return paths
+    chosen = _chosen(runs)
+    used: dict[str, LineStyle] = {}
+    with mpl.rc_context(SETTINGS):
+        layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.06)
+        drawn = Figure(figsize=(4.3 * len(chosen), 4.1), layout=layout)
+        grid = drawn.subplots(1, len(chosen), squeeze=False)[0]
+        for axes, (run, panel) in zip(grid, chosen, strict=True):
+            results, measure = run.results, shown_measure(run.results)
+            looks, curves = styles(results.experiment), curves_of(results, measure)
+            known = {label: curves[panel.title, label] for label in _front(run, panel, measure)}
+            line = reference(results, panel, measure) if known else None
+            title = f"{run.figure}: {panel.title}"
+            draw_panel(axes, title, known, looks, MEASURES[measure], line)
+            used |= {label: looks[label] for label in known}
+            used |= {line.label: REFERENCE} if line else {}
+        drawn.legend(
+            legend_handles(used.values()),
+            list(used),
+            loc="outside lower center",
+            ncols=max(1, min(4, len(used))),
+            handlelength=3.2,
+        )
+    return drawn
+
+
+def save_overview(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
+    """Draw the overview of a folder of results into a file, as PNG or SVG by its ending.
+
+    Parameters
+    ----------
+    folder
+        Where the results are.
+    out
+        The picture.
+    """
+    path = Path(out)
+    validation.choice("ending of the picture", path.suffix.lower(), (".png", ".svg"))
+    runs, _ = find_runs(folder)
+    return _save(overview(runs), path)
+
+
+def _save(drawn: Figure, path: Path) -> Path:
+    """Write a figure, whole or not at all: the same picture is the same file."""
+    kind = path.suffix.lower()[1:]
+    metadata = {"Date": None} if kind == "svg" else None
+    with mpl.rc_context(SETTINGS), written(path) as file:
+        drawn.savefig(file, format=kind, dpi=DPI, metadata=metadata)
+    return path
 
 
 def _drawn(results: Results, *, extras: bool) -> Iterator[tuple[str, Figure]]:
-    number = results.experiment.figure
-    draw = figure if number is None else FIGURES.get(number, figure)
-    yield draw.__name__, draw(results)
+    n = results.experiment.figure
+    known = n is not None and n <= len(PAPER)
+    yield f"figure{n}_{PAPER[n - 1]}" if n and known else "figure", figure(results)
     for name, measure in EXTRAS.items() if extras else ():
         if measure != shown_measure(results) and results.curves[measure].nunique() > 1:
-            yield name, panel_grid(results, measure=measure)
+            yield name, curve_figure(results, measure=measure)
+
+
+def _front(run: Run, panel: Panel, measure: str) -> list[str]:
+    """Return the labels that the overview draws, in the order of the experiment."""
+    there = run.by_seed(measure)
+    found = [c for c in run.results.experiment.policies if (panel.title, c.label) in there]
+    first = {c.policy: c.label for c in reversed(found) if c.policy in FRONT}
+    kept = list(first.values()) or [c.label for c in found[: len(FRONT)]]
+    return [c.label for c in found if c.label in kept]
+
+
+def _chosen(runs: Sequence[Run]) -> list[tuple[Run, Panel]]:
+    main = [next((run for run in runs if run.figure == name), None) for name in MAIN]
+    found = [run for run in main if run is not None and not run.results.curves.empty]
+    if len(found) > 1:
+        return [(run, max(run.results.experiment.panels, key=_size)) for run in found]
+    first = (found or list(runs))[0]
+    return [(first, panel) for panel in first.results.experiment.panels[:PANELS]]
+
+
+def _size(panel: Panel) -> tuple[bool, float]:
+    """Order panels: far clusters before near ones, then by clusters, users and items."""
+    sizes = (panel.parameters.get(n) for n in ("n_clusters", "n_users", "n_items"))
+    size = 1.0
+    for n in sizes:
+        size *= n if isinstance(n, int | float) else 1
+    return panel.parameters.get("gap") in (None, "orthogonal"), size

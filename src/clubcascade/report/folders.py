@@ -9,19 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from clubcascade.errors import ClubCascadeError, InvalidArgument
-from clubcascade.experiment.cells import Cell, plan
-from clubcascade.experiment.config import shipped
-from clubcascade.experiment.results import CONFIG, RESULTS, Results, read_results
-from clubcascade.experiment.runner import FAILURES
-from clubcascade.experiment.tuning import TUNING
-from clubcascade.report.curves import by_seed
+from clubcascade.experiment import Results, read_results, shipped
+from clubcascade.report.estimates import Estimate, estimate
+from clubcascade.report.measures import COLUMNS, MEASURES, MICROSECONDS, Key, by_seed, microseconds
 
 PAPER = ("synthetic", "yelp", "movielens", "ctr", "multiple")
 """The figures of the paper by name, in its order: the first is Figure 1."""
-
 
 EDGE = " †"
 """Stands behind a policy whose tuned values lie at the edge of what was tried."""
@@ -56,20 +53,13 @@ class Run:
     provenance: dict[str, Any]
     failures: tuple[tuple[str, str], ...]
     missing: tuple[str, ...]
-    _tables: dict[str, dict[tuple[str, str], pd.DataFrame]] = field(default_factory=dict)
+    _tables: dict[str, dict[Key, pd.DataFrame]] = field(default_factory=dict)
 
-    @cached_property
-    def edges(self) -> dict[tuple[str, str], str]:
-        """Which tuned values lie at the edge of what was tried, such as ``"reg low"``.
-
-        By (panel, policy); empty where the folder does not say.
-        """
-        path = self.path / TUNING
-        rows = pd.read_csv(path, keep_default_na=False) if path.is_file() else pd.DataFrame()
-        if "edge" not in rows:
-            return {}
-        rows = rows[(rows["chosen"].astype(str) == "True") & (rows["edge"] != "")]
-        return {(r["panel"], r["policy"]): str(r["edge"]) for r in rows.to_dict("records")}
+    @property
+    def heading(self) -> str:
+        """The title, with the number of the paper's figure."""
+        number = self.results.experiment.figure
+        return f"{f'Figure {number}: ' if number else ''}{self.results.experiment.title}"
 
     @property
     def first_look(self) -> bool:
@@ -77,16 +67,52 @@ class Run:
         return self.results.experiment.first_look
 
     @cached_property
-    def ran(self) -> frozenset[tuple[str, str]]:
+    def edges(self) -> dict[Key, str]:
+        """Which tuned values lie at the edge of what was tried, such as ``"reg low"``.
+
+        By (panel, policy); empty where the folder does not say.
+        """
+        path = self.path / "tuning.csv"
+        rows = pd.read_csv(path, keep_default_na=False) if path.is_file() else pd.DataFrame()
+        if "edge" not in rows:
+            return {}
+        rows = rows[(rows["chosen"].astype(str) == "True") & (rows["edge"] != "")]
+        return {(r["panel"], r["policy"]): str(r["edge"]) for r in rows.to_dict("records")}
+
+    @property
+    def edge_words(self) -> str:
+        """Which tuned values lie at the edge, in a sentence; empty where none does."""
+        found = "; ".join(f"{panel}, {policy}: {at}" for (panel, policy), at in self.edges.items())
+        words = f"{EDGE.strip()} tuned, and the best value is at the edge of what was tried"
+        return f"{words}: {found}." if found else ""
+
+    @cached_property
+    def ran(self) -> frozenset[Key]:
         """The (panel, policy) pairs that have results."""
         rows = self.results.curves[["panel", "policy"]].drop_duplicates()
         return frozenset(zip(rows["panel"], rows["policy"], strict=True))
 
-    def by_seed(self, measure: str) -> dict[tuple[str, str], pd.DataFrame]:
+    def by_seed(self, measure: str) -> dict[Key, pd.DataFrame]:
         """Return the seeds x rounds of every (panel, policy) that was measured."""
         if measure not in self._tables:
             self._tables[measure] = by_seed(self.results, measure)
         return self._tables[measure]
+
+    @cached_property
+    def finals(self) -> dict[Key, dict[str, Estimate]]:
+        """The estimate of every known measure at its last round, for every (panel, policy)."""
+        found: dict[Key, dict[str, Estimate]] = {}
+        for measure in MEASURES:
+            for key, table in self.by_seed(measure).items():
+                found.setdefault(key, {})[measure] = estimate(table.to_numpy(np.float64)[:, -1])
+        for key, values in microseconds(self.results).items():
+            found.setdefault(key, {})[MICROSECONDS] = estimate(values.to_numpy(np.float64))
+        return found
+
+    @property
+    def known(self) -> list[str]:
+        """The columns of a table of final values that some policy has."""
+        return [name for name in COLUMNS if any(name in found for found in self.finals.values())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,27 +130,31 @@ def find_runs(place: str | os.PathLike[str]) -> tuple[list[Run], list[Broken]]:
     ----------
     place
         One result folder, which must be whole, or a folder of them, where a broken one is
-        told and does not hide the others.
+        reported and does not hide the others.
     """
     folder = Path(place)
     if not folder.is_dir():
         raise InvalidArgument(f"folder must be a folder of results, got {folder}")
-    if _looks_like(folder):
+    if _is_result(folder):
         return [read_run(folder)], []
     runs, broken = [], []
-    for inner in sorted(path for path in folder.iterdir() if path.is_dir()):
-        if _looks_like(inner):
-            try:
-                runs.append(read_run(inner))
-            except ClubCascadeError as error:
-                broken.append(Broken(inner.name, str(error)))
+    for inner in sorted(path for path in folder.iterdir() if path.is_dir() and _is_result(path)):
+        try:
+            runs.append(read_run(inner))
+        except ClubCascadeError as error:
+            broken.append(Broken(inner.name, str(error)))
     if not runs:
         why = f": {broken[0].error}" if broken else ""
         raise InvalidArgument(
             f"no results in {folder}{why}; run: clubcascade reproduce --out {folder}"
         )
-    known = [*PAPER, *(name for name in shipped() if name not in PAPER)]
-    return sorted(runs, key=lambda run: (_place(run.figure, known), run.name)), broken
+    order = {name: i for i, name in enumerate(in_order())}
+    return sorted(runs, key=lambda run: (order.get(run.figure, len(order)), run.name)), broken
+
+
+def in_order() -> list[str]:
+    """Return the names of the shipped experiments: the paper's figures first."""
+    return [*PAPER, *(name for name in shipped() if name not in PAPER)]
 
 
 def first_look_words(runs: Sequence[Run]) -> str:
@@ -139,52 +169,42 @@ def first_look_words(runs: Sequence[Run]) -> str:
     )
 
 
-def edge_words(run: Run) -> str:
-    """Say which tuned values lie at the edge of what was tried; nothing where none does."""
-    if not run.edges:
-        return ""
-    found = "; ".join(f"{panel}, {policy}: {edge}" for (panel, policy), edge in run.edges.items())
-    return f"{EDGE.strip()} tuned, and the best value is at the edge of what was tried: {found}."
-
-
 def read_run(folder: Path) -> Run:
     """Read one result folder."""
     try:
         results = read_results(folder)
-        cells = plan(results.experiment)
-        failures = _failures(folder / FAILURES, {cell.name for cell in cells})
+        experiment, rows = results.experiment, results.curves
+        there = set(zip(rows["panel"], rows["policy"], rows["seed"], strict=True))
+        cells = {
+            (panel.title, policy.label, seed): f"{panel.title}, {policy.label}, seed {seed}"
+            for panel in experiment.panels
+            for policy in experiment.policies_of(panel)
+            if not policy.tune or policy.label in panel.tuned
+            for seed in experiment.seeds
+        }
+        failures = _failures(folder / "failures.txt", set(cells.values()))
     except ClubCascadeError:
         raise
     except Exception as error:
         raise InvalidArgument(f"{folder} cannot be read: {error}") from error
     name = folder.resolve().name
+    figure = name.split("-")[0]
+    number = experiment.figure
+    if figure not in shipped() and number is not None and number <= len(PAPER):
+        figure = PAPER[number - 1]
     return Run(
         path=folder,
         name=name,
-        figure=_figure(name, results),
+        figure=figure,
         results=results,
         provenance=results.provenance if isinstance(results.provenance, dict) else {},
         failures=failures,
-        missing=_missing(results, cells),
+        missing=tuple(words for cell, words in cells.items() if cell not in there),
     )
 
 
-def _looks_like(folder: Path) -> bool:
-    return (folder / RESULTS).is_file() or (folder / CONFIG).is_file()
-
-
-def _figure(name: str, results: Results) -> str:
-    figure = name.split("-")[0]
-    number = results.experiment.figure
-    if figure not in shipped() and number is not None and number <= len(PAPER):
-        return PAPER[number - 1]
-    return figure
-
-
-def _missing(results: Results, cells: Sequence[Cell]) -> tuple[str, ...]:
-    rows = results.curves[["panel", "policy", "seed"]].drop_duplicates()
-    there = set(rows.itertuples(index=False, name=None))
-    return tuple(c.name for c in cells if (c.panel.title, c.contender.label, c.seed) not in there)
+def _is_result(folder: Path) -> bool:
+    return (folder / "results.parquet").is_file() or (folder / "config.toml").is_file()
 
 
 def _failures(path: Path, names: Set[str]) -> tuple[tuple[str, str], ...]:
@@ -198,7 +218,3 @@ def _failures(path: Path, names: Set[str]) -> tuple[tuple[str, str], ...]:
         else:
             found[-1][1].append(line)
     return tuple((name, "\n".join(lines).strip()) for name, lines in found)
-
-
-def _place(figure: str, known: Sequence[str]) -> int:
-    return known.index(figure) if figure in known else len(known)

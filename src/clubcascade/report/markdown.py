@@ -1,4 +1,4 @@
-"""The same report as Markdown: tables of final values and the claims, for documents."""
+"""The report as Markdown: tables of final values and the claims, for documents."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from pathlib import Path
 
 from clubcascade.experiment.cell_files import written
 from clubcascade.report.claims import CLAIMS, VACUOUS, Judged, judge, summary
-from clubcascade.report.finals import COLUMNS, final_estimates
-from clubcascade.report.folders import EDGE, Run, edge_words, find_runs, first_look_words
-from clubcascade.report.numbers import UNKNOWN, with_half
-from clubcascade.report.page.header import heading
-from clubcascade.report.page.tables import HEADS
+from clubcascade.report.estimates import UNKNOWN, with_half
+from clubcascade.report.folders import EDGE, Run, find_runs, first_look_words
+from clubcascade.report.measures import COLUMNS
 
 
 def write_markdown(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
@@ -27,13 +25,12 @@ def write_markdown(folder: str | os.PathLike[str], out: str | os.PathLike[str]) 
     """
     runs, _ = find_runs(folder)
     judged = [judge(claim, runs) for claim in CLAIMS]
-    path = Path(out)
-    look = first_look_words(runs)
-    lines = [f"**A first look**{look}", ""] if look else []
+    quick = first_look_words(runs)
+    lines = [f"**A first look**{quick}", ""] if quick else []
     lines += [*claims_lines(judged), *(line for run in runs for line in final_lines(run))]
-    with written(path) as file:
+    with written(Path(out)) as file:
         file.write("\n".join([*lines, ""]).encode())
-    return path
+    return Path(out)
 
 
 def claims_lines(judged: Sequence[Judged]) -> Iterator[str]:
@@ -41,24 +38,20 @@ def claims_lines(judged: Sequence[Judged]) -> Iterator[str]:
     yield from ["| | where | sentence | verdict | measured |", "|---|---|---|---|---|"]
     for number, each in enumerate(judged, start=1):
         found = summary(each) if each.evidence else "no data"
-        sentence = f"“{each.claim.quote}”"
         verdict = f"**{each.verdict}**{f' ({VACUOUS})' if each.vacuous else ''}"
-        cells = (str(number), each.claim.where, sentence, verdict, found)
-        yield row(cells)
+        yield row([str(number), each.claim.where, f"“{each.claim.quote}”", verdict, found])
 
 
 def final_lines(run: Run) -> Iterator[str]:
     """Yield the table of final values of a result folder, below a heading."""
-    finals = final_estimates(run)
-    known = [name for name in COLUMNS if any(name in values for values in finals.values())]
-    yield from ["", f"### {escaped(heading(run))} (`{run.name}`)", ""]
-    yield row(["panel", "policy", *(HEADS[name] for name in known)])
+    known = run.known
+    yield from ["", f"### {escaped(run.heading)} (`{run.name}`)", ""]
+    yield row(["panel", "policy", *(COLUMNS[name] for name in known)])
     yield "|---" * 2 + "|---:" * len(known) + "|"
-    for (panel, policy), values in finals.items():
+    for (panel, policy), values in run.finals.items():
         cells = (with_half(values[n], n) if n in values else UNKNOWN for n in known)
         yield row([panel, f"{policy}{EDGE if (panel, policy) in run.edges else ''}", *cells])
-    edges = edge_words(run)
-    yield from ["", escaped(edges)] if edges else []
+    yield from ["", escaped(run.edge_words)] if run.edges else []
 
 
 def row(cells: Sequence[str]) -> str:

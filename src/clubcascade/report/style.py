@@ -1,4 +1,4 @@
-"""How lines look: colours that colour-blind readers can tell apart, a dash and a marker each."""
+"""How figures look: colours that colour-blind readers can tell apart, a dash and a marker each."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from clubcascade.experiment.config import Experiment
+from clubcascade.experiment import Experiment
 
 INK = "#222222"
 FAINT = "#8a8a8a"
+DPI = 150
 
 COLOURS = ("#D55E00", "#E69F00", "#0072B2", "#56B4E9", "#CC79A7", "#009E73", "#000000")
 """Okabe and Ito's palette without its yellow, which is lost on white."""
+
+DARK_COLOURS = ("#FF7F2A", "#F5BD3D", "#4C9FE6", "#9AD6F7", "#E7A3CB", "#35C99E", "#F2F2F2")
+"""The same colours, lighter, for a dark page."""
 
 OWN = 5
 """The place of CohortCascade; no other line has its colour."""
 
 WIDE = (0, OWN)
 """The places of wide lines."""
-
-DARK_COLOURS = ("#FF7F2A", "#F5BD3D", "#4C9FE6", "#9AD6F7", "#E7A3CB", "#35C99E", "#F2F2F2")
-"""The same colours, lighter, for a dark page."""
 
 DASHES: tuple[tuple[float, ...], ...] = (
     (),
@@ -35,7 +36,9 @@ DASHES: tuple[tuple[float, ...], ...] = (
 """Lengths of strokes and gaps, in widths of the line; none: a solid line."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-"""Matplotlib's letters: circle, square, triangle, diamond, triangle down, plus, cross."""
+SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")
+GLYPHS = "●■▲◆▼✚✖"
+"""The markers as Matplotlib, Plotly and plain text have them."""
 
 PLACES = {
     "club_cascade": 0,
@@ -72,12 +75,21 @@ SETTINGS: Any = {
 
 @dataclass(frozen=True, slots=True)
 class LineStyle:
-    """Colour, dash pattern, width and marker of a line."""
+    """Colour on a light and a dark page, width, dashes, and the marker as each library has it."""
 
     colour: str
-    dash: Any
+    dark: str
     width: float
+    dash: tuple[float, ...] = ()
     marker: str = ""
+    symbol: str = ""
+    glyph: str = ""
+
+    def matplotlib(self) -> dict[str, Any]:
+        """Return the arguments of a Matplotlib line."""
+        dash = (0, self.dash) if self.dash else "solid"
+        line = {"color": self.colour, "linestyle": dash, "linewidth": self.width}
+        return {**line, "marker": self.marker}
 
 
 def line_style(place: int) -> LineStyle:
@@ -86,18 +98,20 @@ def line_style(place: int) -> LineStyle:
     >>> line_style(0).colour, line_style(0).width > line_style(1).width
     ('#D55E00', True)
     """
-    shift = place // len(COLOURS)
-    strokes = DASHES[(place + shift) % len(DASHES)]
+    colour, shape = place % len(COLOURS), (place + place // len(COLOURS)) % len(MARKERS)
     return LineStyle(
-        COLOURS[place % len(COLOURS)],
-        (0, strokes) if strokes else "solid",
+        COLOURS[colour],
+        DARK_COLOURS[colour],
         2.2 if place in WIDE else 1.6,
-        MARKERS[(place + shift) % len(MARKERS)],
+        DASHES[shape],
+        MARKERS[shape],
+        SYMBOLS[shape],
+        GLYPHS[shape],
     )
 
 
-def places(experiment: Experiment) -> dict[str, int]:
-    """Give every policy of an experiment a place, by label.
+def styles(experiment: Experiment) -> dict[str, LineStyle]:
+    """Give every policy of an experiment a style, by label.
 
     The first of a kind that many figures have gets its own place, the others what is left.
 
@@ -114,4 +128,5 @@ def places(experiment: Experiment) -> dict[str, int]:
     others = (place for place in count() if place % len(COLOURS) != OWN)
     free = (place for place in others if place not in taken.values())
     labels = [contender.label for contender in experiment.policies]
-    return {label: taken[label] if label in taken else next(free) for label in labels}
+    places = {label: taken[label] if label in taken else next(free) for label in labels}
+    return {label: line_style(place) for label, place in places.items()}

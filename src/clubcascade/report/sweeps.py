@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from clubcascade.experiment.config import Contender, value_text
 
+__all__ = ["Row", "Sweep", "sweeps", "value_text"]
+
 SMALLEST = 4
 """Policies of a kind that make a sweep."""
 
 FINEST = 3
 """Values of either parameter that make a heat map."""
 
-SPLIT, WHOLE = "multiple_lin_ucb", "c3_ucb"
+LIMITS = (("multiple_lin_ucb", "alpha → 0"), ("c3_ucb", "alpha → ∞"))
 """What CLUB-cascade becomes as alpha goes to 0 and to infinity: a model per user, one for all."""
 
 
@@ -38,7 +40,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Policies that differ in exactly two parameters.
+    """Policies of one kind that differ in exactly two parameters.
 
     Parameters
     ----------
@@ -64,6 +66,11 @@ class Sweep:
         whole = all(len(row.labels) == len(self.columns) for row in inner)
         return whole and min(len(inner), len(self.columns)) >= FINEST
 
+    @property
+    def labels(self) -> list[str]:
+        """The labels of all of its policies."""
+        return [label for row in self.rows for label in row.labels.values()]
+
 
 def sweeps(policies: Sequence[Contender]) -> list[Sweep]:
     """Return the sweeps among policies, each with its limits."""
@@ -71,39 +78,35 @@ def sweeps(policies: Sequence[Contender]) -> list[Sweep]:
     for contender in policies:
         kind = (contender.policy, tuple(sorted(contender.parameters)))
         kinds.setdefault(kind, []).append(contender)
-    groups = kinds.values()
-    return [
-        _sweep(group, policies)
-        for group in groups
-        if len(group) >= SMALLEST and len(varied(group)) == 2
-    ]
+    found = []
+    for group in kinds.values():
+        first = group[0].parameters
+        varied = [n for n in first if any(c.parameters[n] != first[n] for c in group)]
+        if len(group) >= SMALLEST and len(varied) == 2:
+            found.append(_sweep(group, (varied[0], varied[1]), policies))
+    return found
 
 
-def varied(group: Sequence[Contender]) -> list[str]:
-    """Return the parameters in which policies differ."""
-    first = group[0].parameters
-    return [n for n in first if any(c.parameters.get(n) != first[n] for c in group)]
-
-
-def _sweep(group: Sequence[Contender], policies: Sequence[Contender]) -> Sweep:
-    first, second = varied(group)
+def _sweep(
+    group: Sequence[Contender], names: tuple[str, str], policies: Sequence[Contender]
+) -> Sweep:
     found: dict[str, dict[str, str]] = {}
     for contender in group:
-        row, column = (value_text(contender.parameters[name]) for name in (first, second))
+        row, column = (value_text(contender.parameters[name]) for name in names)
         found.setdefault(row, {})[column] = contender.label
     rows = [Row(name, labels) for name, labels in found.items()]
     columns = tuple(dict.fromkeys(column for row in rows for column in row.labels))
-    if (group[0].policy, first) == ("club_cascade", "alpha"):
-        rows = [
-            *_limit("alpha → 0", [c for c in policies if c.policy == SPLIT], second, columns),
-            *rows,
-            *_limit("alpha → ∞", [c for c in policies if c.policy == WHOLE], second, columns),
-        ]
-    return Sweep(group[0].policy, (first, second), columns, tuple(rows))
+    if (group[0].policy, names[0]) == ("club_cascade", "alpha"):
+        low, high = (_limit(*limit, policies, names[1], columns) for limit in LIMITS)
+        rows = [*low, *rows, *high]
+    return Sweep(group[0].policy, names, columns, tuple(rows))
 
 
-def _limit(limit: str, there: Sequence[Contender], name: str, columns: Sequence[str]) -> list[Row]:
+def _limit(
+    policy: str, limit: str, policies: Sequence[Contender], name: str, columns: Sequence[str]
+) -> list[Row]:
     """Return the row of a limit, if it was run with values of the grid."""
-    labels = {value_text(c.parameters[name]): c.label for c in there if name in c.parameters}
+    there = [c for c in policies if c.policy == policy and name in c.parameters]
+    labels = {value_text(c.parameters[name]): c.label for c in there}
     known = {column: labels[column] for column in columns if column in labels}
     return [Row(next(iter(known.values())).split(f", {name}=")[0], known, limit)] if known else []

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from clubcascade.report.paired import Estimate
+from clubcascade.report.estimates import Estimate
 
 NOT_REACHED = "not reached"
 """A caveat: rounds until an event are compared, and some runs never reach it."""

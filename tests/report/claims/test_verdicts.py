@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from clubcascade.report.paired import Estimate
+from clubcascade.report.estimates import Estimate
 from clubcascade.report.verdicts import Verdict, combined, of_difference
 
 HOLDS, PARTLY, FAILS, UNDECIDED, UNMEASURED, WITHHELD = Verdict

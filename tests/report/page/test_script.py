@@ -3,22 +3,44 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import sync_playwright
 
-from clubcascade.report.page.whole import write_report
+from clubcascade.report.page import write_report
 from tests.report import made
-from tests.report.page.browser import MISSING, ask, chromium
+from tests.report.page.browser import MISSING, chromium
 
-POLICIES = ["CLUB", "C3", "LinUCB"]
-FINALS = {"CLUB": 120.0, "C3": 400.0, "LinUCB": 9000.0}
+EVIL = "C3 <b>bold</b><script>window.broken = true</script>"
+FINALS = {"CLUB": 120.0, EVIL: 400.0, "LinUCB": 9000.0}
+
+HELPERS = """
+const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+const plots = [...document.querySelectorAll('.plot')];
+const lines = (plot) => plot.data.filter((trace) => trace.hovertemplate);
+const bands = (plot) => plot.data.filter((trace) => trace.fill);
+const hovered = () => [...plots[0].querySelectorAll('.hoverlayer .legend text')]
+  .map((text) => text.textContent);
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """Two panels; in each, regret grows evenly to the final values, plus the seed."""
     place = tmp_path_factory.mktemp("results")
-    plan = made.experiment(
-        [made.world("(a) <b>near</b>"), made.world("(b)")], POLICIES, seeds=3, rounds=100
-    )
+    made.LABELS[EVIL] = made.LABELS["C3"]
+    try:
+        plan = made.experiment(
+            [made.world("(a) <b>near</b>"), made.world("(b)")], list(FINALS), seeds=3, rounds=100
+        )
+    finally:
+        del made.LABELS[EVIL]
 
     def values(panel, label, seed, t):
         return {
@@ -33,183 +55,201 @@ def page(tmp_path_factory):
     return write_report(place)
 
 
-def test_the_panels_are_drawn_with_every_policy(page):
-    found = ask(
-        page,
+@pytest.fixture
+def see(browser, page):
+    """Open the page, wait until it is drawn, and return what a script returns; no error occurs."""
+    opened, errors = [], []
+
+    def look(script, **options):
+        context = browser.new_context(**options)
+        opened.append(context)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        tab.goto(page.resolve().as_uri())
+        tab.wait_for_function(DRAWN)
+        return tab.evaluate(f"async () => {{ {HELPERS} {script} }}")
+
+    yield look
+    for context in opened:
+        context.close()
+    assert errors == []
+
+
+DRAWN = "[...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('.js-line'))"
+
+
+def test_the_panels_are_drawn_with_every_policy(see):
+    found = see(
         """
-        const panels = [...document.querySelectorAll('.panel')];
-        answer({
-          titles: panels.map((p) => p.querySelector('figcaption').textContent),
-          lines: panels.map((p) => [...p.querySelectorAll('.line')].map((l) => l.dataset.label)),
-          bands: panels.map((p) => p.querySelectorAll('.band').length),
-          truth: panels.map((p) => p.querySelectorAll('.truth').length),
-          names: [...panels[0].querySelectorAll('.name title')].map((t) => t.textContent),
+        return {
+          titles: [...document.querySelectorAll('.panel figcaption')].map((c) => c.textContent),
+          ends: plots.map((plot) => lines(plot).map((trace) => trace.y.at(-1))),
+          paths: plots.map((plot) => plot.querySelectorAll('.js-line').length),
+          bands: plots.map((plot) => bands(plot).map((trace) => trace.y[19] - trace.y[20])),
+          dotted: plots.map((plot) => plot.data.filter((t) => t.line.dash === 'dot').length),
+          names: lines(plots[0]).map((trace) => trace.name),
           over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        });
+        };
         """,
     )
     assert found["titles"] == ["(a) <b>near</b>", "(b)"]
-    assert found["lines"] == [POLICIES, POLICIES]
-    assert found["bands"] == [3, 3] and found["truth"] == [1, 1]
-    assert found["names"] == ["CLUB: 121", "C3: 401", "LinUCB: 9,001"]
+    assert found["ends"] == [[121, 401, 9001]] * 2
+    assert all(paths >= 4 for paths in found["paths"])
+    assert found["bands"] == [pytest.approx([4.96] * 3)] * 2 and found["dotted"] == [1, 1]
+    assert found["names"][0] == "CLUB" and "<" not in found["names"][1]
     assert found["over"] == 0
 
 
-POINT = """
-const figure = document.querySelector('.panel');
-const picture = figure.querySelector('svg');
-const line = picture.querySelector('.axis');
-const frame = picture.getBoundingClientRect();
-const scale = frame.width / picture.viewBox.baseVal.width;
-const [x1, x2] = ['x1', 'x2'].map((end) => Number(line.getAttribute(end)));
-const at = { clientX: frame.left + scale * (x1 + 0.5 * (x2 - x1)), clientY: frame.top + 40 };
-"""
-
-
-def test_the_values_of_all_policies_stand_under_the_pointer(page):
-    found = ask(
-        page,
-        POINT
-        + """
-        picture.dispatchEvent(new PointerEvent('pointermove', at));
-        const tip = figure.querySelector('.tip');
-        const rows = [...tip.querySelectorAll('div')].map((row) => row.textContent);
-        const cross = picture.querySelectorAll('.cross').length;
-        const box = tip.getBoundingClientRect();
-        const inside = box.left >= frame.left - 1 && box.right <= frame.right + 1;
-        const head = tip.querySelector('b').textContent;
-        picture.dispatchEvent(new PointerEvent('pointerleave'));
-        answer({ head, rows, cross, inside, left: document.querySelectorAll('.tip').length });
-        """,
-    )
-    assert found["head"] == "round 50"
-    assert found["rows"] == ["LinUCB4,501 ± 1.2", "C3201 ± 1.2", "CLUB60.5 ± 1.2"]
-    assert found["cross"] == 1 and found["inside"] and found["left"] == 0
-
-
-def test_arrow_keys_do_what_the_pointer_does(page):
-    found = ask(
-        page,
-        POINT
-        + """
-        const heads = [];
-        for (const key of ['Home', 'ArrowRight', 'ArrowRight', 'End']) {
-          picture.dispatchEvent(new KeyboardEvent('keydown', { key }));
-          heads.push(figure.querySelector('.tip b').textContent);
-        }
-        picture.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
-        answer({ heads, tips: document.querySelectorAll('.tip').length });
-        """,
-    )
-    assert found == {"heads": ["round 5", "round 10", "round 15", "round 100"], "tips": 0}
-
-
-def test_a_click_in_the_legend_hides_a_line_and_the_axis_follows(page):
-    found = ask(
-        page,
+def test_the_values_of_all_policies_stand_under_the_pointer(see):
+    found = see(
         """
-        const labels = () => [...document.querySelector('.panel').querySelectorAll('.line')]
-          .map((line) => line.dataset.label);
-        const number = (text) => Number(text.textContent.replace(',', ''));
-        const top_ = () => Math.max(...[...document.querySelector('.panel')
-          .querySelectorAll('text[text-anchor=end]')].map(number));
+        const area = plots[0].querySelector('.nsewdrag');
+        const box = area.getBoundingClientRect();
+        const at = { bubbles: true, clientX: box.left + box.width / 2, clientY: box.top + 40 };
+        area.dispatchEvent(new MouseEvent('mousemove', at));
+        await wait(300);
+        return { texts: hovered(), broken: 'broken' in window,
+                 bold: plots[0].querySelectorAll('.hoverlayer [style*=bold]').length };
+        """,
+    )
+    assert found["texts"] == [
+        "round 50",
+        "CLUB : 60.5 ± 1.2",
+        f"{EVIL} : 200.5 ± 1.2",
+        "LinUCB : 4,500.5 ± 1.2",
+    ]
+    assert not found["broken"] and found["bold"] == 0
+
+
+def test_arrow_keys_do_what_the_pointer_does(see):
+    found = see(
+        """
+        const heads = [];
+        for (const key of ['Home', 'ArrowRight', 'ArrowRight', 'End', 'Escape']) {
+          plots[0].dispatchEvent(new KeyboardEvent('keydown', { key }));
+          await wait(300);
+          heads.push(hovered()[0] || '');
+        }
+        return heads;
+        """,
+    )
+    assert found == ["round 5", "round 10", "round 15", "round 100", ""]
+
+
+def test_a_click_in_the_legend_hides_a_line_and_the_axis_follows(see):
+    found = see(
+        """
+        const state = () => [lines(plots[0]).length, plots[0].layout.yaxis.range[1],
+          plots[0].layout.annotations[0].text];
         const [club, c3, lin] = document.querySelectorAll('.legend button');
-        const states = [[labels(), top_()]];
-        lin.click(); states.push([labels(), top_(), lin.getAttribute('aria-pressed')]);
-        c3.click(); states.push([labels(), top_()]);
-        lin.click(); c3.click(); states.push([labels(), top_(), lin.getAttribute('aria-pressed')]);
-        [...document.querySelectorAll('.controls button')]
-          .find((button) => button.textContent === 'whole scale').click();
-        states.push([labels(), top_()]);
-        club.click(); c3.click(); lin.click();
-        states.push(document.querySelector('.panel svg').textContent);
-        answer(states);
+        const states = [state()];
+        lin.click(); states.push([...state(), lin.getAttribute('aria-pressed')]);
+        c3.click(); states.push(state());
+        lin.click(); c3.click(); states.push([...state(), lin.getAttribute('aria-pressed')]);
+        document.querySelector('[data-switch=whole]').click(); states.push(state());
+        club.click(); c3.click(); lin.click(); states.push(state());
+        return states;
         """,
     )
     every, no_lin, club, again, whole, none = found
-    assert every[0] == again[0] == whole[0] == POLICIES
-    assert 400 <= every[1] < 600, "the line that dwarfs the others is cut off"
-    assert no_lin[0] == ["CLUB", "C3"] and no_lin[2] == "false" and again[2] == "true"
-    assert club[0] == ["CLUB"] and club[1] < 150
-    assert whole[1] > 5000
-    assert none == "nothing to show"
+    assert every[0] == again[0] == whole[0] == 3
+    assert 401 < every[1] < 600, "the line that dwarfs the others is cut off"
+    assert every[2] == "↑ LinUCB: 9,001" and whole[2] == ""
+    assert no_lin[0] == 2 and no_lin[3] == "false" and again[3] == "true"
+    assert club[0] == 1 and 121 < club[1] < 150
+    assert whole[1] > 9001
+    assert none[0] == 0 and none[2] == "nothing to show"
 
 
-def test_other_measures_are_a_click_away(page):
-    found = ask(
-        page,
+def test_other_measures_are_a_click_away(see):
+    found = see(
         """
         const out = {};
         for (const button of document.querySelectorAll('.controls [data-measure]')) {
           button.click();
-          const title = document.querySelector('.panel .name title').textContent;
-          out[button.dataset.measure] = [document.querySelector('.figure').dataset.measure, title];
+          const pressed = document.querySelector('.controls [data-measure][aria-pressed=true]');
+          const title = plots[1].layout.yaxis.title.text;
+          out[pressed.dataset.measure] = [lines(plots[1])[0].y.at(-1), title];
         }
-        answer(out);
+        return out;
         """,
     )
-    assert {name: title for name, (_, title) in found.items()} == {
-        "regret": "CLUB: 121",
-        "reward": "CLUB: 50",
-        "ctr": "CLUB: 0.500",
-        "missed": "CLUB: 30",
-        "n_clusters": "CLUB: 3",
-        "rand_index": "CLUB: 1.000",
+    assert found == {
+        "regret": [121, "cumulative regret"],
+        "reward": [50, "cumulative clicks"],
+        "ctr": [0.5, "clicks per round so far"],
+        "missed": [30, "clicks missed"],
+        "n_clusters": [3, "number of clusters"],
+        "rand_index": [1, "adjusted Rand index"],
     }
-    assert all(name == shown for name, (shown, _) in found.items())
 
 
-def test_a_phone_gets_one_column_and_no_sideways_scrolling(page):
-    found = ask(
-        page,
+def test_a_logarithmic_scale_shows_every_line(see):
+    found = see(
         """
-        const panels = [...document.querySelectorAll('.panel')];
-        const boxes = panels.map((panel) => panel.getBoundingClientRect());
-        answer({
+        document.querySelector('[data-switch=log]').click();
+        return [plots[0].layout.yaxis.type, ...plots[0].layout.yaxis.range.map((v) => 10 ** v)];
+        """,
+    )
+    kind, low, high = found
+    assert kind == "log" and low < 6.05 and high > 9001
+
+
+def test_a_phone_gets_one_column_and_no_sideways_scrolling(see):
+    found = see(
+        """
+        const boxes = plots.map((plot) => plot.getBoundingClientRect());
+        return {
           wide: document.documentElement.scrollWidth,
           lefts: boxes.map((box) => box.left),
           inside: boxes.every((box) => box.right <= innerWidth),
-          shown: [...panels[0].querySelectorAll('.name')].map((n) => n.firstChild.textContent),
+          drawn: plots.map((plot) => plot.querySelector('svg').getBoundingClientRect().width),
           width: innerWidth,
-        });
+        };
         """,
-        width=390,
+        viewport={"width": 390, "height": 844},
     )
     assert found["width"] == 390
     assert found["wide"] <= found["width"]
     assert len(set(found["lefts"])) == 1 and found["inside"]
-    assert found["shown"] == ["121", "401", "↑9,001"]
+    assert all(300 < width <= 390 for width in found["drawn"])
 
 
-def test_dark_and_light_are_both_there(page):
-    found = ask(
-        page,
+def test_dark_and_light_are_both_there(see):
+    found = see(
         """
         const colour = () => [getComputedStyle(document.body).backgroundColor,
-          getComputedStyle(document.querySelector('.line')).stroke];
+          lines(plots[0])[0].line.color, plots[0].layout.plot_bgcolor,
+          getComputedStyle(document.querySelector('.legend line')).stroke];
         const button = document.getElementById('theme');
         const first = colour(); button.click();
         const second = colour(); button.click();
-        answer([first, second, colour()]);
+        return [first, second, colour()];
         """,
     )
     light, dark, again = found
-    assert light == again == ["rgb(255, 255, 255)", "rgb(213, 94, 0)"]
-    assert dark == ["rgb(20, 23, 28)", "rgb(255, 127, 42)"]
+    assert light == again == ["rgb(255, 255, 255)", "#D55E00", "#ffffff", "rgb(213, 94, 0)"]
+    assert dark == ["rgb(20, 23, 28)", "#FF7F2A", "#14171c", "rgb(255, 127, 42)"]
 
 
-def test_titles_with_markup_stay_text_and_nothing_is_loaded(page):
-    found = ask(
-        page,
+def test_the_theme_of_the_system_is_followed(see):
+    found = see("return lines(plots[0])[0].line.color;", color_scheme="dark")
+    assert found == "#FF7F2A"
+
+
+def test_titles_with_markup_stay_text_and_nothing_is_loaded(see):
+    found = see(
         """
-        answer({
-          bold: document.querySelectorAll('figcaption b').length,
+        return {
+          bold: document.querySelectorAll('figcaption b, .legend b, .finals b').length,
           loaded: performance.getEntriesByType('resource').length,
           links: [...document.querySelectorAll('[src], link')].length,
-        });
+          broken: 'broken' in window,
+        };
         """,
     )
-    assert found == {"bold": 0, "loaded": 0, "links": 0}
+    assert found == {"bold": 0, "loaded": 0, "links": 0, "broken": False}
 
 
 def test_without_a_browser_the_message_says_what_to_install(monkeypatch):

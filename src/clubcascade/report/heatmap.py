@@ -12,18 +12,14 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from clubcascade.experiment.results import Results
-from clubcascade.report.curves import curves_of
-from clubcascade.report.measures import MEASURES, Measure
-from clubcascade.report.numbers import number
-from clubcascade.report.style import INK, SETTINGS
+from clubcascade.experiment import Results
+from clubcascade.report.estimates import number
+from clubcascade.report.measures import MEASURES, Measure, curves_of
+from clubcascade.report.style import COLOURS, INK, SETTINGS
 from clubcascade.report.sweeps import Sweep
 
-COLOURS = "cividis"
+PALETTE = "cividis"
 """Dark to light alike for all eyes."""
-
-FRAME = "#D55E00"
-"""Around the best value."""
 
 MARGIN = 0.4
 """Height of the gap between the grid and a limit, in cells."""
@@ -50,10 +46,8 @@ def heat_map(results: Results, sweep: Sweep, measure: str) -> Figure:
         figure = Figure(figsize=size, layout="constrained")
         grid = list(figure.subplots(lines, columns, squeeze=False).flat)
         for axes, panel in zip(grid, panels, strict=False):
-            values = {
-                c.label: curves.get((panel.title, c.label)) for c in results.experiment.policies
-            }
-            here = {label: curve.final for label, curve in values.items() if curve is not None}
+            keys = [(panel.title, c.label) for c in results.experiment.policies]
+            here = {key[1]: curves[key].final for key in keys if key in curves}
             draw_map(axes, panel.title, sweep, here, MEASURES[measure])
         for unused in grid[len(panels) :]:
             unused.remove()
@@ -67,39 +61,34 @@ def heat_map(results: Results, sweep: Sweep, measure: str) -> Figure:
 def draw_map(
     axes: Axes, title: str, sweep: Sweep, values: Mapping[str, float], measure: Measure
 ) -> None:
-    """Draw the map of one panel: a cell per policy, the best one framed."""
-    swept = {label for row in sweep.rows for label in row.labels.values()}
+    """Draw the map of one panel: a cell per policy, the best one framed; others in the title."""
+    found = {label: values[label] for label in sweep.labels if label in values}
     beside = [
-        f"{label}: {number(v, measure.name)}" for label, v in values.items() if label not in swept
+        f"{label}: {number(v, measure.name)}" for label, v in values.items() if label not in found
     ]
     axes.set_title("\n".join([title, *beside]), color=INK)
-    found = {label: value for label, value in values.items() if label in swept}
     if not found:
         axes.text(0.5, 0.5, "no results", ha="center", va="center", transform=axes.transAxes)
         return
     best = (min if measure.better == "low" else max)(found.values())
     norm = _norm(list(found.values()))
-    colours = mpl.colormaps[COLOURS]
     middles, names, top = [], [], 0.0
     for i, row in enumerate(sweep.rows):
         top += MARGIN if i and bool(row.limit) != bool(sweep.rows[i - 1].limit) else 0.0
         for x, column in enumerate(sweep.columns):
             value = found.get(row.labels.get(column, ""))
             if value is not None:
-                _cell(
-                    axes, x, top, colours(norm(value)), number(value, measure.name), value == best
-                )
+                colour = mpl.colormaps[PALETTE](norm(value))
+                _cell(axes, x, top, colour, number(value, measure.name), value == best)
         middles.append(top + 0.5)
         names.append(f"{row.name}\n({row.limit})" if row.limit else row.name)
         top += 1.0
-    axes.set(
-        xlim=(0, len(sweep.columns)), ylim=(top, 0), xlabel=sweep.names[1], ylabel=sweep.names[0]
-    )
-    axes.set_xticks(np.arange(len(sweep.columns)) + 0.5, sweep.columns)
+    width = len(sweep.columns)
+    axes.set(xlim=(0, width), ylim=(top, 0), xlabel=sweep.names[1], ylabel=sweep.names[0])
+    axes.set_xticks(np.arange(width) + 0.5, sweep.columns)
     axes.set_yticks(middles, names)
     axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     _write_scale(axes, norm, measure)
 
 
@@ -114,7 +103,7 @@ def _cell(axes: Axes, x: float, y: float, colour: tuple[float, ...], text: str, 
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=1.5))
     if best:
         frame = Rectangle((x + 0.03, y + 0.04), 0.94, 0.92, fill=False)
-        frame.set(edgecolor=FRAME, linewidth=2.5, zorder=3)
+        frame.set(edgecolor=COLOURS[0], linewidth=2.5, zorder=3)
         axes.add_patch(frame)
     light = 0.3 * colour[0] + 0.59 * colour[1] + 0.11 * colour[2] > 0.5
     weight = "bold" if best else "normal"
@@ -123,7 +112,7 @@ def _cell(axes: Axes, x: float, y: float, colour: tuple[float, ...], text: str, 
 
 
 def _write_scale(axes: Axes, norm: Normalize, measure: Measure) -> None:
-    scale = mpl.cm.ScalarMappable(norm=norm, cmap=COLOURS)
+    scale = mpl.cm.ScalarMappable(norm=norm, cmap=PALETTE)
     low, high = float(norm.vmin or 0.0), float(norm.vmax or 1.0)
     between = np.geomspace if isinstance(norm, LogNorm) else np.linspace
     ticks = between(low, high, 5).tolist()

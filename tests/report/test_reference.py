@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from clubcascade.experiment.results import Results
-from clubcascade.report.truth import TruthLine, ceiling_of, truth_line
+from clubcascade.report.measures import Reference, ceiling_of, reference
 from tests.report import made
 
 PLAN = made.experiment([made.world("(a)", n_clusters=3)])
@@ -15,23 +15,23 @@ RESULTS = Results(PLAN, made.curves(PLAN, made.rates(KEYS, ceiling=0.75)))
 @pytest.mark.parametrize(
     ("measure", "line"),
     [
-        ("regret", TruthLine("oracle", 0.0, 0.0)),
-        ("missed", TruthLine("oracle", 0.0, 0.0)),
-        ("ctr", TruthLine("oracle", 0.75, 0.0)),
-        ("reward", TruthLine("oracle", 0.0, 0.75)),
-        ("n_clusters", TruthLine("true clusters", 3.0, 0.0)),
-        ("rand_index", TruthLine("true clusters", 1.0, 0.0)),
+        ("regret", Reference("oracle", 0.0, 0.0)),
+        ("missed", Reference("oracle", 0.0, 0.0)),
+        ("ctr", Reference("oracle", 0.75, 0.0)),
+        ("reward", Reference("oracle", 0.0, 0.75)),
+        ("n_clusters", Reference("true clusters", 3.0, 0.0)),
+        ("rand_index", Reference("true clusters", 1.0, 0.0)),
     ],
 )
 def test_the_line_of_each_measure(measure, line):
-    assert truth_line(RESULTS, PLAN.panels[0], measure) == line
+    assert reference(RESULTS, PLAN.panels[0], measure) == line
 
 
 def test_what_is_not_known_has_no_line():
     plan = made.experiment([made.replay("(a)", "yelp")])
     unknown = Results(plan, RESULTS.curves.assign(ceiling=np.nan, regret=np.nan))
     for measure in ("regret", "missed", "ctr", "reward", "n_clusters"):
-        assert truth_line(unknown, plan.panels[0], measure) is None
+        assert reference(unknown, plan.panels[0], measure) is None
     assert ceiling_of(Results(plan, RESULTS.curves.drop(columns="ceiling")), "(a)") is None
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from clubcascade.report.page.series import kept_points, run_data
+from clubcascade.report.page_data import kept_points, run_data
 from tests.report import made
 
 PLAN = made.experiment([made.world("(a)"), made.world("(b)")], rounds=2000, seeds=3)
@@ -19,7 +19,7 @@ def values(panel, label, seed, t):
 def test_curves_are_thinned_to_means_and_half_widths(tmp_path):
     data = run_data(made.run(tmp_path / "synthetic", PLAN, values), points=50)
     json.dumps(data, allow_nan=False)
-    assert data["measures"] == ["regret", "reward", "ctr", "rand_index"]
+    assert list(data["panels"][0]["curves"]) == ["regret", "reward", "ctr", "rand_index"]
     grid, mean, half = data["panels"][0]["curves"]["regret"][0]
     assert len(data["grids"]) == 1, "all curves have the same rounds"
     rounds = data["grids"][grid]
@@ -28,10 +28,9 @@ def test_curves_are_thinned_to_means_and_half_widths(tmp_path):
     assert (mean[0], mean[-1]) == (6, 2001)
     assert half == [2.48], "the same at every round"
     assert data["panels"][0]["curves"]["rand_index"][0][1:] == [[0.5], [0]]
-    assert "ctr" not in data["panels"][0]["curves"], "worked out by the script"
     assert data["panels"][1]["curves"]["regret"][1] is None
-    assert data["panels"][0]["truth"]["regret"] == ["oracle", 0, 0]
-    assert data["panels"][0]["truth"]["ctr"] is None
+    assert data["panels"][0]["references"]["regret"] == ("oracle", 0, 0)
+    assert data["panels"][0]["references"]["ctr"] is None
 
 
 def test_one_seed_has_no_half_widths(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from clubcascade.report.paired import Estimate, difference, estimate, ratio
+from clubcascade.report.estimates import Estimate, difference, estimate, ratio
 
 numbers = st.floats(0.5, 100).map(lambda value: round(value, 3))
 pairs = st.lists(st.tuples(numbers, numbers), min_size=2, max_size=8)
