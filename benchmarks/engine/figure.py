@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from clubcascade.experiment.cell_files import written
+from clubcascade.experiment.cell_store import atomic_write
 from clubcascade.report.style import INK, SETTINGS, line_style
 
 DPI = 150
@@ -97,7 +97,7 @@ def save_growth(folder: str | os.PathLike[str]) -> list[Path]:
     for kind in ("png", "svg"):
         path = Path(folder) / f"growth.{kind}"
         metadata = {"Date": None} if kind == "svg" else None  # the same picture, the same file
-        with mpl.rc_context(SETTINGS), written(path) as file:
+        with mpl.rc_context(SETTINGS), atomic_write(path) as file:
             figure.savefig(file, format=kind, dpi=DPI, metadata=metadata)
         paths.append(path)
     return paths

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from clubcascade.cli.drawing import Drawing
-from clubcascade.experiment.cell_files import run_packed, store, stored
 from clubcascade.experiment.cells import plan
 from clubcascade.experiment.results import write_results
+from clubcascade.experiment.running import run
 from tests.experiment import tiny
 
 
@@ -16,11 +16,10 @@ def folders(tmp_path) -> list[Path]:
     """A result folder, and one without results."""
     experiment = tiny.experiment(seeds=1, policies=[tiny.policy("random", "random")])
     (cell,) = plan(experiment)
-    store(cell, run_packed((cell, cell.key)), tmp_path)
     made = [tmp_path / "full", tmp_path / "empty"]
     for folder in made:
         folder.mkdir()
-    write_results(experiment, [(cell, stored(cell, tmp_path))], made[0])
+    write_results(experiment, [(cell, run(cell))], made[0])
     write_results(experiment, [], made[1])
     return made
 

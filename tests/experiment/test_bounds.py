@@ -9,7 +9,6 @@ from clubcascade import theory
 from clubcascade.environments import Matrix, Synthetic
 from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.bounds import KnownClustersBound, TheoremBound
-from clubcascade.experiment.ceiling import ceiling
 
 WORLD = {"n_users": 8, "n_clusters": 2, "n_items": 60, "n_features": 4, "seed": 1}
 ROUNDS = np.array([10, 1000])
@@ -51,13 +50,3 @@ def test_a_bound_needs_the_truth():
         TheoremBound().regret(Synthetic(**WORLD | {"n_clusters": 1}), 2, ROUNDS)
     with pytest.raises(InvalidArgument, match="part must be one of"):
         TheoremBound(part="half")
-
-
-def test_the_ceiling_is_what_an_oracle_gets():
-    for extra in ({}, {"arrivals": [5, 1, 1, 1, 0, 1, 1, 1]}):
-        env = Synthetic(**WORLD, **extra)
-        weights = np.array(extra.get("arrivals", [1] * 8)) / sum(extra.get("arrivals", [1] * 8))
-        wanted = sum(w * env.best_value(user, 3) for user, w in enumerate(weights))
-        assert ceiling(env, 3) == pytest.approx(wanted)
-    assert math.isnan(ceiling(Synthetic(**WORLD, items="fresh"), 3))
-    assert math.isnan(ceiling(object(), 3))

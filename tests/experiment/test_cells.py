@@ -41,7 +41,7 @@ def test_seeds_are_paired_across_policies_and_differ_across_seeds():
     cells = plan(tiny.experiment())
     (_, first), (_, second), (_, other) = (build(cells[i]) for i in (0, 2, 1))
     for env in (first, second, other):
-        env.reset(Seeds.of(0).luck)
+        env.reset(Seeds.of(0).simulation)
     rounds = [[env.next_user()[0] for _ in range(50)] for env in (first, second)]
     assert rounds[0] == rounds[1]
     assert list(first.partition) == list(second.partition)

@@ -8,20 +8,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from clubcascade.errors import InvalidArgument
-from clubcascade.experiment.cell_files import run_packed, store, stored
 from clubcascade.experiment.cells import plan
 from clubcascade.experiment.results import COLUMNS, gather, read_results, summarise, write_results
+from clubcascade.experiment.running import run
 from tests.experiment import tiny
 
 
-def found(cells, folder):
-    for cell in reversed(cells):
-        store(cell, run_packed((cell, cell.key)), folder)
-    return [(cell, stored(cell, folder)) for cell in cells]
+def found(cells):
+    return [(cell, run(cell)) for cell in cells]
 
 
 def test_results_are_gathered_in_the_order_of_the_cells(tmp_path):
-    frame = gather(found(plan(tiny.experiment()), tmp_path))
+    frame = gather(found(plan(tiny.experiment())))
     assert tuple(frame.columns) == COLUMNS
     assert frame.drop_duplicates(["policy", "seed"])["seed"].tolist() == [0, 1, 0, 1]
     assert frame["policy"].iloc[0] == "CLUB"
@@ -38,7 +36,7 @@ def test_no_results_are_an_empty_table(tmp_path):
 
 def test_the_parquet_file_carries_configuration_and_provenance(tmp_path):
     experiment = tiny.experiment()
-    write_results(experiment, found(plan(experiment), tmp_path), tmp_path)
+    write_results(experiment, found(plan(experiment)), tmp_path)
     about = pq.read_schema(tmp_path / "results.parquet").metadata
     assert about[b"clubcascade.config"].decode() == (tmp_path / "config.toml").read_text()
     origin = json.loads(about[b"clubcascade.provenance"])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,10 @@ import pandas as pd
 import pytest
 
 from clubcascade.errors import DataMissing, InvalidArgument, InvalidConfig
-from clubcascade.experiment import cell_files, library, read_experiment, read_results
+from clubcascade.experiment import cell_store, read_experiment, read_results
+from clubcascade.experiment.progress import COMPILING, RUNNING, TUNING
 from clubcascade.experiment.results import COLUMNS
 from clubcascade.experiment.runner import run_experiment, run_experiments
-from clubcascade.experiment.tally import COMPILING, RUNNING, TUNING
 from tests.experiment import tiny
 
 CELLS = 4
@@ -96,7 +97,9 @@ def test_a_stopped_run_continues_to_the_same_results(whole, tmp_path):
         (tmp_path / "cells" / file.name).write_bytes(file.read_bytes())
     half = source[2].read_bytes()
     (tmp_path / "cells" / source[2].name).write_bytes(half[: len(half) // 2])
-    (tmp_path / "cells" / f"{source[3].name}.1.tmp").write_bytes(half)
+    killed = tmp_path / "cells" / f"{source[3].name}.1.tmp"
+    killed.write_bytes(half)
+    os.utime(killed, (0, 0))
     report = run_experiment(tiny.experiment(), tmp_path, jobs=1)
     assert report.reused == 2
     assert contents(tmp_path) == contents(whole[0].folder)
@@ -318,7 +321,7 @@ def test_missing_data_stop_before_the_run(tmp_path):
 
 @pytest.mark.parametrize("after", [0, 2])
 def test_a_full_disk_stops_the_run_and_is_continued(whole, tmp_path, monkeypatch, after):
-    written = cell_files.written
+    written = cell_store.atomic_write
     count = 0
 
     class Full:
@@ -332,13 +335,13 @@ def test_a_full_disk_stops_the_run_and_is_continued(whole, tmp_path, monkeypatch
             return written(path)
         return full(path)
 
-    @cell_files.contextmanager
+    @cell_store.contextmanager
     def full(path):
         with written(path) as file:
             file.write(b"half of it")
             yield Full()
 
-    monkeypatch.setattr(cell_files, "written", filling)
+    monkeypatch.setattr(cell_store, "atomic_write", filling)
     with pytest.raises(OSError, match=r"No space left on device: .*\.npz"):
         run_experiment(tiny.experiment(), tmp_path, jobs=2)
     assert [path.name for path in tmp_path.iterdir()] == ["cells"]
@@ -356,7 +359,7 @@ def test_a_full_disk_while_results_are_written_leaves_the_old_ones(whole, tmp_pa
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(library, "remove_leftovers", lambda folder: None)
+    monkeypatch.setattr(cell_store, "remove_leftovers", lambda folder: None)
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match=r"No space left on device: .*results\.parquet"):
         run_experiment(tiny.experiment(title="another"), tmp_path, jobs=1)

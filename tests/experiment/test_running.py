@@ -62,22 +62,29 @@ def test_warming_up_leaves_failing_runs_to_the_cells():
 
 def test_a_run_ends_at_the_last_round():
     cell = plan(tiny.experiment(rounds=61))[0]
-    trace = run(cell).trace
-    assert trace.round[-1] == 61
-    assert len(trace.regret) == len(trace.round)
+    curves = run(cell).curves
+    assert curves["round"][-1] == 61
+    assert len(curves["regret"]) == len(curves["round"])
 
 
 def test_a_cell_does_not_depend_on_what_ran_before_in_its_process():
     cells = plan(tiny.experiment(panels=[tiny.panel("a"), tiny.panel("b", n_items=20)]))
-    first = [run(cell).trace.reward for cell in cells]
-    again = [run(cell).trace.reward for cell in reversed(cells)]
+    first = [run(cell).curves["reward"] for cell in cells]
+    again = [run(cell).curves["reward"] for cell in reversed(cells)]
     for one, other in zip(first, reversed(again), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_a_bound_is_a_line_without_clicks():
     bound = tiny.policy("theorem_bound", "bound", reg=4.0)
-    outcome = run(plan(tiny.experiment(policies=[bound]))[0])
-    assert outcome.trace.round.tolist() == list(range(3, 61, 3))
-    assert (np.diff(outcome.trace.regret) > 0).all()
-    assert np.isnan(outcome.trace.reward).all()
+    curves = run(plan(tiny.experiment(policies=[bound]))[0]).curves
+    assert curves["round"].tolist() == list(range(3, 61, 3))
+    assert (np.diff(curves["regret"]) > 0).all()
+    assert np.isnan(curves["reward"]).all()
+
+
+def test_what_is_not_known_is_nan(tmp_path):
+    np.savez(tmp_path / "a.npz", clicks=np.ones((20, 12), bool))
+    pool = tiny.pool(str(tmp_path / "a.npz"))
+    curves = run(plan(tiny.experiment(panels=[pool]))[0]).curves
+    assert np.isnan(curves["rand_index"]).all() and curves["reward"][-1] > 0

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clubcascade.experiment.cell_files import Stored
+from clubcascade.experiment.cell_store import CellResult
 from clubcascade.experiment.cells import plan
 from clubcascade.experiment.tuners import settled, tuners, write_choices
 from tests.experiment import tiny
@@ -20,7 +20,7 @@ def outcomes(values, regret=True):
         curves = {"reward": np.array([0.0, value]), "regret": np.array([0.0, -value])}
         if not regret:
             curves["regret"] = np.full(2, np.nan)
-        return Stored(curves, 1.0, 1.0, {})
+        return CellResult(curves, 1.0, 1.0, {})
 
     return found
 

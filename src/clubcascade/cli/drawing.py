@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from clubcascade import experiment, report
 from clubcascade.experiment.memory import share_of_memory
-from clubcascade.experiment.pool import Worker
+from clubcascade.experiment.workers import Worker
 
 
 class Drawing:

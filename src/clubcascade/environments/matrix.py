@@ -70,6 +70,4 @@ class Matrix(TabularEnvironment):
     @property
     def ceiling(self) -> float:
         """Share of the users, weighted by how often they come, who like anything at all."""
-        liked = self.attraction.max(axis=1) > 0
-        weights = np.diff(self._shares, prepend=0.0) if self._shares.size else None
-        return float(np.average(liked, weights=weights))
+        return self._mean_over_rounds(self.attraction.max(axis=1) > 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,21 @@ class TabularEnvironment:
         """Return the attraction of each item of this round to a user."""
         row: Floats = self.attraction[self.kind[user]]
         return row if self._rows is None else row[self._rows]
+
+    def best_click_rate(self, k: int) -> float:
+        """Return the share of rounds with a click if every user were shown their best ``k`` items.
+
+        NaN where that is not known: with items that change every round.
+        """
+        if self.offered is not None:
+            return math.nan
+        best = np.partition(np.asarray(self.attraction), -k, axis=1)[:, -k:]
+        return self._mean_over_rounds(1.0 - np.prod(1.0 - best, axis=1))
+
+    def _mean_over_rounds(self, values: Any) -> float:
+        """Return the mean of a value of each kind of user, weighted by how often users come."""
+        weights = np.diff(self._shares, prepend=0.0) if self._shares.size else None
+        return float(np.average(values[self.kind], weights=weights))
 
     def _table_rows(self, ranking: Ints) -> Ints:
         if self.round < 0:

@@ -16,10 +16,10 @@ from clubcascade.experiment.lazy import doors
 if TYPE_CHECKING:
     from clubcascade.experiment.config import read_experiment, shipped
     from clubcascade.experiment.data import data_names, runnable
+    from clubcascade.experiment.progress import Step
     from clubcascade.experiment.results import Results, read_results, summarise
     from clubcascade.experiment.runner import RunReport, run_experiment, run_experiments
     from clubcascade.experiment.schema import Experiment
-    from clubcascade.experiment.tally import Step
 
 __all__ = [
     "Experiment",
@@ -42,7 +42,7 @@ __getattr__ = doors(
         "Experiment": "schema",
         "Results": "results",
         "RunReport": "runner",
-        "Step": "tally",
+        "Step": "progress",
         "data_names": "data",
         "read_experiment": "config",
         "read_results": "results",

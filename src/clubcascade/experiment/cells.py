@@ -83,10 +83,10 @@ def _version() -> str:
 
 
 class Seeds(NamedTuple):
-    """The seeds of a cell: of the world, of who comes and clicks, of the policy's own draws."""
+    """The seeds of a cell: of the environment, of arrivals and clicks, of the policy's draws."""
 
-    world: int
-    luck: int
+    environment: int
+    simulation: int
     policy: int
 
     @classmethod

@@ -14,9 +14,9 @@ from typing import Any
 
 from clubcascade.experiment.cells import RESULTS_FORMAT
 from clubcascade.experiment.data import data_sets
-from clubcascade.experiment.pool import cores
 from clubcascade.experiment.schema import Experiment
 from clubcascade.experiment.sources import sources
+from clubcascade.experiment.workers import cores
 
 PACKAGES = ("clubcascade", "numpy", "numba", "scipy", "pandas", "pyarrow")
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import tomli_w
 
 from clubcascade.errors import InvalidArgument
-from clubcascade.experiment.cell_files import CURVES, Stored, written
+from clubcascade.experiment.cell_store import CURVES, CellResult, atomic_write
 from clubcascade.experiment.cells import Cell
 from clubcascade.experiment.config import plain, read_experiment
 from clubcascade.experiment.intervals import mean_interval
@@ -58,7 +58,7 @@ def experiment_text(experiment: Experiment) -> str:
     return tomli_w.dumps(plain(experiment))
 
 
-def gather(cells: Iterable[tuple[Cell, Stored]]) -> pd.DataFrame:
+def gather(cells: Iterable[tuple[Cell, CellResult]]) -> pd.DataFrame:
     """Put cells into one table, in their order."""
     parts = []
     for cell, found in cells:
@@ -86,7 +86,7 @@ def summarise(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_results(
-    experiment: Experiment, cells: Iterable[tuple[Cell, Stored]], folder: Path
+    experiment: Experiment, cells: Iterable[tuple[Cell, CellResult]], folder: Path
 ) -> list[Path]:
     """Write the files of a result folder, each whole or not at all, and return their paths.
 
@@ -103,7 +103,7 @@ def write_results(
         PROVENANCE: f"{origin}\n".encode(),
     }
     for name, data in content.items():
-        with written(folder / name) as file:
+        with atomic_write(folder / name) as file:
             file.write(data)
     return [folder / name for name in content]
 

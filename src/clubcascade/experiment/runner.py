@@ -11,18 +11,22 @@ from functools import cache
 from pathlib import Path
 
 from clubcascade import validation
-from clubcascade.experiment.cell_files import run_packed, written
+from clubcascade.errors import InvalidArgument
+from clubcascade.experiment.cell_store import CellStore, atomic_write
 from clubcascade.experiment.cells import Cell, plan
 from clubcascade.experiment.data import data_sets
-from clubcascade.experiment.engines import Engine, check_engine, open_engine
-from clubcascade.experiment.library import Library
+from clubcascade.experiment.progress import COMPILING, RUNNING, TUNING, Progress, ProgressCounter
+from clubcascade.experiment.ray_workers import RayWorkers
 from clubcascade.experiment.results import write_results
-from clubcascade.experiment.running import warm_up
+from clubcascade.experiment.running import run_task, warm_up
 from clubcascade.experiment.schema import Experiment
-from clubcascade.experiment.tally import COMPILING, RUNNING, TUNING, Progress, Tally
 from clubcascade.experiment.tuners import settled, tuners, write_choices
+from clubcascade.experiment.workers import ProcessWorkers, cores
 
 FAILURES = "failures.txt"
+
+
+_Workers = Callable[[], ProcessWorkers | RayWorkers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,27 +129,27 @@ def run_experiments(
     """
     if jobs is not None:
         jobs = validation.whole("jobs", jobs, low=1)
-    check_engine(engine, ray_address)
+    validation.choice("engine", engine, ("process", "ray"))
+    if ray_address is not None and engine != "ray":
+        raise InvalidArgument(f'ray_address is for the engine "ray", got engine {engine!r}')
     places = list(dict.fromkeys([*experiments, *beside]))
     tasks = [_Task(folder, each, places) for folder, each in experiments.items()]
-    ahead = [cell for task in tasks for cells in task.promised.values() for cell in cells]
-    tally = Tally(ahead, progress)
+    ahead = [cell for task in tasks for cells in task.expected.values() for cell in cells]
+    counter = ProgressCounter(ahead, progress)
     with ExitStack() as stack:
 
         @cache
-        def workers() -> Engine:
-            opened = open_engine(
-                engine,
-                run_packed,
-                jobs=jobs,
-                tasks=len(ahead),
-                address=ray_address,
-                data=[data for task in tasks for data in task.data.values()],
-            )
-            return stack.enter_context(opened)
+        def workers() -> ProcessWorkers | RayWorkers:
+            if engine == "ray":
+                data = [data for task in tasks for data in task.data.values()]
+                return stack.enter_context(
+                    RayWorkers(run_task, jobs, address=ray_address, data=data)
+                )
+            at_once = cores() if jobs is None else jobs
+            return stack.enter_context(ProcessWorkers(run_task, max(1, min(at_once, len(ahead)))))
 
         for task in tasks:
-            yield task.folder, task.run(workers, tally)
+            yield task.folder, task.run(workers, counter)
 
 
 class _Task:
@@ -153,7 +157,7 @@ class _Task:
 
     def __init__(self, folder: Path, experiment: Experiment, beside: Sequence[Path]) -> None:
         self.folder, self.experiment = folder, experiment
-        self.library = Library(folder, beside)
+        self.store = CellStore(folder, beside)
         self.data = data_sets(experiment)
         self.prints = {name: data.fingerprint for name, data in self.data.items()}
         self.tuners = tuners(experiment, self.prints)
@@ -162,20 +166,26 @@ class _Task:
         self.warm: set[str] = set()
         for tuner in self.tuners:
             while tuner.batch and not self._missing(tuner.batch):
-                tuner.feed(self.library.find)
-        open_ones = [tuner for tuner in self.tuners if tuner.batch]
-        tried = [cell for tuner in open_ones for cell in self._missing(tuner.batch) + tuner.later]
+                tuner.feed(self.store.find)
+        unfinished = [tuner for tuner in self.tuners if tuner.batch]
+        tried = [cell for tuner in unfinished for cell in self._missing(tuner.batch) + tuner.later]
         cells = plan(settled(experiment, self.tuners, start=bool(tried)), self.prints)
-        self.promised = {TUNING: tried, RUNNING: cells if tried else self._missing(cells)}
+        self.expected = {TUNING: tried, RUNNING: cells if tried else self._missing(cells)}
         """The runs that are to come, as far as that can be known before tuning."""
 
-    def run(self, workers: Callable[[], Engine], tally: Tally) -> RunReport:
+    def run(self, workers: _Workers, counter: ProgressCounter) -> RunReport:
         """Run what is missing and write the result folder."""
-        self._tune(workers, tally)
+        while left := [tuner for tuner in self.tuners if tuner.batch]:  # one step of all searches
+            cells = [cell for tuner in left for cell in tuner.batch]
+            later = [cell for tuner in left for cell in tuner.later]
+            self._run(cells, TUNING, workers, counter, later)
+            for tuner in left:
+                tuner.feed(self.store.find)
+        counter.expect((), instead_of=self.expected[TUNING])
         experiment = settled(self.experiment, self.tuners)
         cells = plan(experiment, self.prints)
-        self._run(cells, RUNNING, workers, tally)
-        found = [(cell, known) for cell in cells if (known := self.library.find(cell))]
+        self._run(cells, RUNNING, workers, counter)
+        found = [(cell, known) for cell in cells if (known := self.store.find(cell))]
         failures = tuple(self.failures.values())
         files = write_results(experiment, found, self.folder)
         files += write_choices(self.tuners, self.folder)
@@ -183,49 +193,38 @@ class _Task:
         total = sum(len(tuner.tried) for tuner in self.tuners) + len(cells)
         return RunReport(self.folder, tuple(files), total, total - self.ran, failures)
 
-    def _tune(self, workers: Callable[[], Engine], tally: Tally) -> None:
-        """Take the steps of all searches side by side, until the last has ended."""
-        while left := [tuner for tuner in self.tuners if tuner.batch]:
-            cells = [cell for tuner in left for cell in tuner.batch]
-            later = [cell for tuner in left for cell in tuner.later]
-            self._run(cells, TUNING, workers, tally, later)
-            for tuner in left:
-                tuner.feed(self.library.find)
-        tally.revise(self.promised[TUNING], ())
-
     def _missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return the cells that have to be run, each once, those of one seed together."""
-        missing = {cell.key: cell for cell in cells if self.library.find(cell) is None}
+        missing = {cell.key: cell for cell in cells if self.store.find(cell) is None}
         return sorted(missing.values(), key=lambda cell: cell.seed)
 
     def _run(
         self,
         cells: Sequence[Cell],
         what: str,
-        workers: Callable[[], Engine],
-        tally: Tally,
+        workers: _Workers,
+        counter: ProgressCounter,
         later: Sequence[Cell] = (),
     ) -> None:
+        """Run those of some cells that are missing; ``later`` are runs that may follow."""
         missing = self._missing(cells)
-        tally.revise(self.promised[what], [*missing, *later])
-        self.promised[what] = list(later)
+        counter.expect([*missing, *later], instead_of=self.expected[what])
+        self.expected[what] = list(later)
         if not missing:
             return
         if what not in self.warm:
             self.warm.add(what)
-            tally.say(f"{self.folder.name}: {COMPILING}")
+            counter.begin(f"{self.folder.name}: {COMPILING}")
             listed = [cell for tuner in self.tuners for cell in tuner.listed]
-            workers().first(warm_up, listed if what == TUNING else missing)
-        tally.say(f"{self.folder.name}: {what}")
-        by_key = {cell.key: cell for cell in missing}
-        tasks = [(cell, key) for key, cell in by_key.items()]
-        for (cell, _), outcome in workers().outcomes(tasks):
+            workers().prepare(warm_up, listed if what == TUNING else missing)
+        counter.begin(f"{self.folder.name}: {what}")
+        for (cell, _), outcome in workers().outcomes([(cell, cell.key) for cell in missing]):
             if isinstance(outcome, BaseException):
                 self.failures[cell.name] = _failure(cell, outcome)
             else:
-                self.library.add(cell, outcome)
+                self.store.add(cell, outcome)
             self.ran += 1
-            tally.add(cell)
+            counter.add(cell)
 
 
 def _failure(cell: Cell, error: BaseException) -> Failure:
@@ -238,7 +237,7 @@ def _write_failures(failures: Sequence[Failure], folder: Path) -> list[Path]:
     if not failures:
         path.unlink(missing_ok=True)
         return []
-    with written(path) as file:
+    with atomic_write(path) as file:
         for failure in failures:
             file.write(f"{failure.cell}\n{failure.details}\n".encode())
     return [path]

@@ -3,99 +3,61 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from clubcascade.core import Environment, Policy
 from clubcascade.environments import ENVIRONMENTS
+from clubcascade.environments.tabular import TabularEnvironment
 from clubcascade.errors import ClubCascadeError, InvalidConfig
 from clubcascade.experiment.bounds import BOUNDS, Bound
-from clubcascade.experiment.ceiling import ceiling
+from clubcascade.experiment.cell_store import CURVES, CellResult
 from clubcascade.experiment.cells import Cell, Seeds
 from clubcascade.experiment.parameters import accepted
 from clubcascade.experiment.placeholders import environment_values, policy_values
+from clubcascade.experiment.provenance import origin
 from clubcascade.policies import policy_class
 from clubcascade.simulation import Trace, simulate
 
-WARMING_ROUNDS = 8
+WARM_UP_ROUNDS = 8
 
 _LATEST: dict[str, Environment] = {}
 """The environment of the last cell of this process: it is often that of the next."""
 
 
-def build_world(cell: Cell) -> Environment:
-    """Make the environment of a cell; a wrong parameter is an InvalidConfig."""
-    where = f"panel {cell.panel.title!r}"
-    with _blamed(where):
-        parameters = environment_values(cell.panel.parameters, cell.data)
-    env: Environment = _make(
-        where, ENVIRONMENTS[cell.panel.environment], parameters, {"seed": Seeds.of(cell.seed).world}
-    )
-    return env
-
-
-def build_policy(cell: Cell, env: Environment) -> Policy | Bound:
-    """Make the policy of a cell, or its bound; a wrong parameter is an InvalidConfig."""
-    where = f"policy {cell.contender.label!r}"
-    with _blamed(where):
-        parameters = policy_values(cell.contender.parameters, env, cell.rounds)
-    derived = {"seed": Seeds.of(cell.seed).policy, "n_features": env.n_features}
-    name = cell.contender.policy
-    kind: type = BOUNDS[name] if name in BOUNDS else policy_class(name)
-    policy: Policy | Bound = _make(where, kind, parameters, derived)
-    return policy
-
-
 def build(cell: Cell) -> tuple[Policy | Bound, Environment]:
     """Make the policy and the environment of a cell; a wrong parameter is an InvalidConfig."""
-    env = build_world(cell)
-    return build_policy(cell, env), env
+    env = _build_environment(cell)
+    return _build_policy(cell, env), env
 
 
-class Outcome(NamedTuple):
-    """What a run gave: its curves, and the share of rounds in which the best lists get a click."""
-
-    trace: Trace
-    ceiling: float
-
-
-def run(cell: Cell) -> Outcome:
+def run(cell: Cell) -> CellResult:
     """Run a cell; it is recorded every ``every`` rounds, and at the last."""
-    env = _world_of(cell)
-    policy = build_policy(cell, env)
-    if not isinstance(policy, Policy):
-        return Outcome(_worked_out(policy, env, cell), ceiling(env, cell.k))
-    trace = simulate(
-        policy,
-        env,
-        rounds=cell.rounds,
-        k=cell.k,
-        seed=Seeds.of(cell.seed).luck,
-        every=cell.every,
-    )
-    return Outcome(trace, ceiling(env, cell.k))
+    env = _environment_of(cell)
+    policy = _build_policy(cell, env)
+    if isinstance(policy, Policy):
+        seed = Seeds.of(cell.seed).simulation
+        trace = simulate(policy, env, rounds=cell.rounds, k=cell.k, seed=seed, every=cell.every)
+    else:
+        trace = _bound_trace(policy, env, cell)
+    best = env.best_click_rate(cell.k) if isinstance(env, TabularEnvironment) else math.nan
+    unknown = np.full(len(trace.round), np.nan)
+    curves = {name: getattr(trace, name) for name in CURVES}
+    known = {name: unknown if curve is None else curve for name, curve in curves.items()}
+    return CellResult(known, trace.seconds, best, origin())
 
 
-def _worked_out(bound: Bound, env: Any, cell: Cell) -> Trace:
-    started = time.perf_counter()
-    steps = np.arange(cell.every, cell.rounds, cell.every, dtype=np.int64)
-    rounds = np.append(steps, cell.rounds)
-    regret = bound.regret(env, cell.k, rounds)
-    nothing = np.full(len(rounds), np.nan)
-    seconds = time.perf_counter() - started
-    return Trace(rounds, nothing, regret, np.zeros(len(rounds), np.int64), None, seconds)
-
-
-def _world_of(cell: Cell) -> Environment:
-    """Make the environment of a cell, or take that of the last: a run resets it."""
-    if cell.world not in _LATEST:
-        _LATEST.clear()
-        _LATEST[cell.world] = build_world(cell)
-    return _LATEST[cell.world]
+def run_task(task: tuple[Cell, str]) -> CellResult:
+    """Run a cell in a worker, whose sources must be those of the owner of the key."""
+    cell, key = task
+    if cell.hashed() != key:
+        raise ClubCascadeError("this worker has another version of clubcascade than its owner")
+    return run(cell)
 
 
 def warm_up(cells: Iterable[Cell]) -> None:
@@ -111,10 +73,10 @@ def warm_up(cells: Iterable[Cell]) -> None:
         if kind in built:
             continue
         try:
-            env = _world_of(cell)
-            policy = build_policy(cell, env)
+            env = _environment_of(cell)
+            policy = _build_policy(cell, env)
             if isinstance(policy, Policy) and played not in built:
-                simulate(policy, env, rounds=WARMING_ROUNDS, k=cell.k, seed=0)
+                simulate(policy, env, rounds=WARM_UP_ROUNDS, k=cell.k, seed=0)
         except InvalidConfig:
             raise
         except Exception:
@@ -123,19 +85,48 @@ def warm_up(cells: Iterable[Cell]) -> None:
             built |= {kind, played}
 
 
+def _build_environment(cell: Cell) -> Environment:
+    with _located(f"panel {cell.panel.title!r}"):
+        parameters = environment_values(cell.panel.parameters, cell.data)
+        derived = {"seed": Seeds.of(cell.seed).environment}
+        return _make(ENVIRONMENTS[cell.panel.environment], parameters, derived)  # type: ignore[no-any-return]
+
+
+def _build_policy(cell: Cell, env: Environment) -> Policy | Bound:
+    with _located(f"policy {cell.contender.label!r}"):
+        parameters = policy_values(cell.contender.parameters, env, cell.rounds)
+        derived = {"seed": Seeds.of(cell.seed).policy, "n_features": env.n_features}
+        name = cell.contender.policy
+        return _make(BOUNDS.get(name) or policy_class(name), parameters, derived)  # type: ignore[no-any-return]
+
+
+def _make(cls: type, parameters: dict[str, Any], derived: dict[str, Any]) -> Any:
+    known = accepted(cls)
+    return cls(**{name: value for name, value in derived.items() if name in known} | parameters)
+
+
 @contextmanager
-def _blamed(where: str) -> Iterator[None]:
+def _located(where: str) -> Iterator[None]:
     """Say where a wrong value stands."""
     try:
         yield
-    except InvalidConfig as error:
-        raise InvalidConfig(f"{where}: {error}") from error
-
-
-def _make(where: str, cls: type, parameters: dict[str, Any], derived: dict[str, Any]) -> Any:
-    known = accepted(cls)
-    extra = {name: value for name, value in derived.items() if name in known}
-    try:
-        return cls(**(extra | parameters))
     except (ClubCascadeError, TypeError, ValueError) as error:
         raise InvalidConfig(f"{where}: {error}") from error
+
+
+def _environment_of(cell: Cell) -> Environment:
+    """Make the environment of a cell, or take that of the last: a run resets it."""
+    if cell.world not in _LATEST:
+        _LATEST.clear()
+        _LATEST[cell.world] = _build_environment(cell)
+    return _LATEST[cell.world]
+
+
+def _bound_trace(bound: Bound, env: Any, cell: Cell) -> Trace:
+    started = time.perf_counter()
+    steps = np.arange(cell.every, cell.rounds, cell.every, dtype=np.int64)
+    rounds = np.append(steps, cell.rounds)
+    regret = bound.regret(env, cell.k, rounds)
+    nothing = np.full(len(rounds), np.nan)
+    seconds = time.perf_counter() - started
+    return Trace(rounds, nothing, regret, np.zeros(len(rounds), np.int64), None, seconds)

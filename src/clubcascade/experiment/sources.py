@@ -26,7 +26,6 @@ _PACKAGE = "clubcascade"
 _ROOT = Path(__file__).parents[1]
 _ALWAYS = (
     "environments.tabular",
-    "experiment.ceiling",
     "kernels.loop",
     "policies._compiled",
     "theory",

@@ -17,13 +17,13 @@ import pandas as pd
 from msgspec.structs import replace
 
 from clubcascade.errors import InvalidConfig
-from clubcascade.experiment.cell_files import Stored, written
+from clubcascade.experiment.cell_store import CellResult, atomic_write
 from clubcascade.experiment.cells import Cell, trials, values_text
 from clubcascade.experiment.running import build
 from clubcascade.experiment.schema import Experiment
 from clubcascade.experiment.tuning import TUNING, Point, Search
 
-Found = Callable[[Cell], Stored | None]
+Found = Callable[[Cell], CellResult | None]
 
 
 class Choice(NamedTuple):
@@ -194,17 +194,17 @@ def write_choices(tuners: Iterable[Tuner], folder: Path) -> list[Path]:
         return []
     table = pd.DataFrame(rows).rename(columns={"label": "policy", "point": "values"})
     table["values"] = [values_text(choice.point) for choice in rows]
-    with written(folder / TUNING) as file:
+    with atomic_write(folder / TUNING) as file:
         file.write(table.to_csv(index=False, lineterminator="\n").encode())
     return [folder / TUNING]
 
 
-def _compared_by(measure: str, runs: list[Stored | None]) -> str:
+def _compared_by(measure: str, runs: list[CellResult | None]) -> str:
     known = all(run is None or not np.isnan(run.curves["regret"][-1]) for run in runs)
     return "regret" if known and measure not in ("reward", "missed", "ctr") else "reward"
 
 
-def _mean(runs: list[Stored | None], by: str) -> float:
+def _mean(runs: list[CellResult | None], by: str) -> float:
     if any(run is None for run in runs):
         return float("nan")
     return float(np.mean([run.curves[by][-1] for run in runs if run is not None]))

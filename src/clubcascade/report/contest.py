@@ -14,7 +14,7 @@ import pandas as pd
 from clubcascade.core import Floats
 from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.bounds import BOUNDS
-from clubcascade.experiment.cell_files import written
+from clubcascade.experiment.cell_store import atomic_write
 from clubcascade.experiment.config import Panel
 from clubcascade.report.estimates import (
     UNKNOWN,
@@ -199,7 +199,7 @@ def write_contests(
     lines += [f"**A first look**{quick}", ""] if quick else []
     judged = [each for run, there in found for each in there if not run.first_look]
     lines += goal_lines(judged) if judged else ()
-    with written(Path(out)) as file:
+    with atomic_write(Path(out)) as file:
         file.write("\n".join([*lines, ""]).encode())
     return Path(out)
 

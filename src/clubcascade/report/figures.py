@@ -12,7 +12,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from clubcascade import validation
 from clubcascade.experiment import Results, read_results
-from clubcascade.experiment.cell_files import written
+from clubcascade.experiment.cell_store import atomic_write
 from clubcascade.experiment.config import Panel
 from clubcascade.report.folders import PAPER, Run, find_runs
 from clubcascade.report.heatmap import heat_map
@@ -134,7 +134,7 @@ def _save(drawn: Figure, path: Path) -> Path:
     """Write a figure, whole or not at all: the same picture is the same file."""
     kind = path.suffix.lower()[1:]
     metadata = {"Date": None} if kind == "svg" else None
-    with mpl.rc_context(SETTINGS), written(path) as file:
+    with mpl.rc_context(SETTINGS), atomic_write(path) as file:
         drawn.savefig(file, format=kind, dpi=DPI, metadata=metadata)
     return path
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from clubcascade.experiment.cell_files import written
+from clubcascade.experiment.cell_store import atomic_write
 from clubcascade.report.claims import CLAIMS, VACUOUS, Judged, judge, summary
 from clubcascade.report.estimates import UNKNOWN, with_half
 from clubcascade.report.folders import EDGE, Run, find_runs, first_look_words
@@ -28,7 +28,7 @@ def write_markdown(folder: str | os.PathLike[str], out: str | os.PathLike[str]) 
     quick = first_look_words(runs)
     lines = [f"**A first look**{quick}", ""] if quick else []
     lines += [*claims_lines(judged), *(line for run in runs for line in final_lines(run))]
-    with written(Path(out)) as file:
+    with atomic_write(Path(out)) as file:
         file.write("\n".join([*lines, ""]).encode())
     return Path(out)
 

@@ -14,7 +14,7 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from clubcascade.experiment import read_experiment
-from clubcascade.experiment.cell_files import written
+from clubcascade.experiment.cell_store import atomic_write
 from clubcascade.report.claims import CLAIMS, VACUOUS, Judged, Verdict, judge, summary
 from clubcascade.report.folders import EDGE, Broken, Run, find_runs, first_look_words, in_order
 from clubcascade.report.measures import COLUMNS, MEASURES
@@ -49,7 +49,7 @@ def write_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | N
     runs, broken = find_runs(folder)
     path = Path(folder) / NAME if out is None else Path(out)
     content = page(runs, broken, [judge(claim, runs) for claim in CLAIMS]).encode()
-    with written(path) as file:
+    with atomic_write(path) as file:
         file.write(content)
     return path
 

@@ -1,8 +1,8 @@
 """Workers on a Ray cluster: the same tasks, results and files as with processes.
 
-Results come back as bytes and are written by the process that asked, so the machines of the cluster
-need no disk in common; data sets are sent to them. They need this version of clubcascade. A task
-whose machine or process dies is run again elsewhere.
+Results come back and are written by the process that asked, so the machines of the cluster need no
+disk in common; data sets are sent to them. They need this version of clubcascade. A task whose
+machine or process dies is run again elsewhere.
 """
 
 from __future__ import annotations
@@ -13,28 +13,23 @@ import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
 from clubcascade.datasets import Interactions
 from clubcascade.errors import ClubCascadeError, MissingExtra
 from clubcascade.experiment.data import lend
 from clubcascade.experiment.memory import limit_memory, share_of_memory
-from clubcascade.experiment.pool import WorkerDied, cores
-
-Task = TypeVar("Task")
+from clubcascade.experiment.workers import WorkerDied, cores
 
 RETRIES = 3
 """How often a task is run again when its machine or its process dies."""
-
-PATIENCE = 10.0
+TIMEOUT = 5.0
 """Seconds in which a cluster must answer."""
-
 CALLS = 200
 """Tasks after which a worker process is replaced by a fresh one."""
 
 
-class RayWorkers(Generic[Task]):
+class RayWorkers:
     """The workers of a Ray cluster, which all do one kind of work.
 
     Parameters
@@ -45,14 +40,15 @@ class RayWorkers(Generic[Task]):
         How many tasks run at once; by default one per core of the cluster.
     address
         Address of the cluster; by default the connection that is there, the one that the variable
-        ``RAY_ADDRESS`` names, or else a cluster on this machine, for as long as it is needed.
+        ``RAY_ADDRESS`` names, the one that was last started on this machine and still answers, or
+        else a cluster on this machine, for as long as it is needed.
     data
         Data sets that the tasks need.
     """
 
     def __init__(
         self,
-        work: Callable[[Task], Any],
+        work: Callable[[Any], Any],
         jobs: int | None = None,
         *,
         address: str | None = None,
@@ -78,26 +74,22 @@ class RayWorkers(Generic[Task]):
         return self
 
     def _connect(self) -> None:
-        check_address(self.address)
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        given = self.address or os.environ.get("RAY_ADDRESS")
         try:
-            self._ray.init(address=self.address, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, self._errors.RayError, RuntimeError, ValueError) as error:
+            address = reachable(given)
+            self._ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        except (OSError, self._errors.RayError, RuntimeError, ValueError) as error:
             raise ClubCascadeError(
-                f"no Ray cluster at {self.address or 'this machine'}: {error}"
+                f"no Ray cluster at {given or 'this machine'}: {error}"
             ) from error
         self._mine = True
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._mine:
             self._ray.shutdown()
 
-    def first(self, work: Callable[..., Any], *arguments: Any) -> None:
+    def prepare(self, work: Callable[..., Any], *arguments: Any) -> None:
         """Do something on every machine before the tasks start; its error is raised here.
 
         A machine that dies meanwhile is left out; the tasks go on without it.
@@ -113,10 +105,10 @@ class RayWorkers(Generic[Task]):
             if isinstance(outcome, BaseException) and not isinstance(outcome, WorkerDied):
                 raise outcome
 
-    def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Any]]:
+    def outcomes(self, tasks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         """Yield (task, result or exception) as the tasks end, in any order."""
         waiting = deque(tasks)
-        running: dict[Any, Task] = {}
+        running: dict[Any, Any] = {}
         while waiting or running:
             while waiting and len(running) < self._at_once():
                 task = waiting.popleft()
@@ -143,21 +135,42 @@ class RayWorkers(Generic[Task]):
             return WorkerDied(f"its machine or process died, {RETRIES + 1} times: {error}")
 
 
-def check_address(address: str | None) -> None:
-    """Raise at once if nobody answers at an address: Ray itself would wait for minutes.
+def reachable(given: str | None) -> str:
+    """Return an address that answers; "local", a new cluster, where nothing is given or runs.
+
+    Ray itself waits for minutes where nobody answers, for example at the address of a cluster of
+    this machine that is gone: here that is an OSError after seconds.
+    """
+    found = given
+    if given in (None, "", "auto"):  # what Ray would take: the cluster that was started last
+        found = import_module("ray._private.services").canonicalize_bootstrap_address(given or None)
+    try:
+        check_address(found or "local")
+    except OSError:
+        if given:
+            raise
+        return "local"
+    return found or "local"
+
+
+def check_address(address: str) -> None:
+    """Raise an OSError if no gRPC server answers at an address.
 
     >>> check_address("127.0.0.1:9")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    clubcascade.errors.ClubCascadeError: no Ray cluster at 127.0.0.1:9: ...
+    ConnectionRefusedError: ...
     """
-    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdigit():
-        return  # a word of Ray's own, such as "auto"
-    try:
-        socket.create_connection((host, int(port)), timeout=PATIENCE).close()
-    except OSError as error:
-        raise ClubCascadeError(f"no Ray cluster at {address}: {error}") from None
+        return  # a word of Ray's own, such as "local"
+    with socket.create_connection((host.strip("[]"), int(port)), timeout=TIMEOUT) as connection:
+        if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
+            return
+        connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0")
+        frame = connection.recv(9)
+        if len(frame) < 4 or frame[3] != 4:  # HTTP/2 begins with a frame of settings, type 4
+            raise ConnectionError("what answers there is not Ray")
 
 
 def _do(work: Callable[..., Any], arguments: tuple[Any, ...], data: Sequence[Interactions]) -> Any:

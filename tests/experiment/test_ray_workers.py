@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -15,8 +16,8 @@ import pytest
 
 from clubcascade import datasets
 from clubcascade.errors import ClubCascadeError, InvalidConfig, MissingExtra
-from clubcascade.experiment import data, read_results, run_experiment
-from clubcascade.experiment.ray_pool import RayWorkers
+from clubcascade.experiment import data, ray_workers, read_results, run_experiment
+from clubcascade.experiment.ray_workers import RayWorkers, check_address, reachable
 from tests.experiment import tiny
 
 ray = pytest.importorskip("ray")
@@ -102,7 +103,7 @@ def test_tasks_run_on_both_nodes_and_those_of_a_killed_node_run_again(cluster, s
             (tmp_path / "release").touch()
 
     with RayWorkers(held, 4, address=cluster.address) as workers, ThreadPoolExecutor(1) as pool:
-        workers.first(square, 1)  # a process is there on both nodes
+        workers.prepare(square, 1)  # a process is there on both nodes
         killed = pool.submit(kill)
         ended = dict(workers.outcomes(tasks))
         killed.result()
@@ -164,7 +165,7 @@ def test_a_failing_task_does_not_lose_the_others(cluster):
 def test_an_error_of_the_first_work_is_raised(cluster):
     workers = RayWorkers(square, address=cluster.address)
     with pytest.raises(InvalidConfig, match="no"), workers:
-        workers.first(fail)
+        workers.prepare(fail)
 
 
 def test_data_are_sent(cluster, tmp_path):
@@ -184,6 +185,58 @@ def test_nobody_at_the_address_is_told_at_once(monkeypatch):
         RayWorkers(square, address="127.0.0.1:9"),
     ):
         pass
+
+
+@pytest.fixture
+def last_started(tmp_path, monkeypatch):
+    """Write the address of a cluster where Ray remembers the one that was started last."""
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    (tmp_path / "ray").mkdir()
+    return (tmp_path / "ray" / "ray_current_cluster").write_text
+
+
+def test_a_cluster_that_is_gone_is_not_waited_for(last_started):
+    assert reachable(None) == "local"
+    last_started("127.0.0.1:9")
+    assert reachable(None) == reachable("") == "local"
+
+
+def test_a_cluster_that_answers_is_joined(cluster, last_started):
+    last_started(cluster.address)
+    assert reachable(None) == cluster.address
+    check_address(cluster.address)
+
+
+def test_what_answers_must_be_ray(last_started):
+    """Another program may have the port of a cluster that is gone; Ray would wait for minutes."""
+    with socket.create_server(("", 0)) as server, ThreadPoolExecutor(1) as pool:
+        server.settimeout(10)
+
+        def refuse():
+            for _ in range(2):
+                with server.accept()[0] as connection:
+                    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        refused = pool.submit(refuse)
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        last_started(address)
+        assert reachable(None) == "local"
+        with pytest.raises(OSError, match="not Ray"):
+            reachable(address)
+        refused.result()
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_an_address_of_the_environment_that_is_stale_is_named(monkeypatch, silent):
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", None)
+    monkeypatch.setattr(ray_workers, "TIMEOUT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}" if silent else "127.0.0.1:9"
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        with pytest.raises(ClubCascadeError, match=f"no Ray cluster at {address}: "):
+            RayWorkers(square).__enter__()
 
 
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch):

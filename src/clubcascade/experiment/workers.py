@@ -3,6 +3,7 @@
 A worker uses one thread. It leaves at once when the process that started it stops or dies. Its
 memory is bounded twice: beyond a share of the machine's memory a task fails with MemoryError and
 does not take the machine along, and a worker that has grown large is replaced by a fresh one.
+A task that needs more than its share, or whose worker was killed, runs again when it is alone.
 """
 
 from __future__ import annotations
@@ -19,13 +20,9 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnContext
-from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
 from clubcascade.experiment.memory import limit_memory, peak_memory, share_of_memory
-
-Task = TypeVar("Task")
 
 THREADS = (
     "OMP_NUM_THREADS",
@@ -34,12 +31,12 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-
-
 CANNOT_START = (
     "no worker process could start; a script that runs an experiment must do so below "
     "if __name__ == '__main__':, because workers import the script"
 )
+LARGE = 1 << 30
+"""Bytes of memory at its peak from which a worker is replaced before the next task."""
 
 
 class WorkerDied(RuntimeError):
@@ -53,12 +50,8 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-LARGE = 1 << 30
-"""Bytes of memory at its peak from which a worker is replaced before the next task."""
-
-
-class Workers(Generic[Task]):
-    """A number of worker processes that all do one kind of work.
+class ProcessWorkers:
+    """Worker processes of this machine that all do one kind of work.
 
     Parameters
     ----------
@@ -70,26 +63,19 @@ class Workers(Generic[Task]):
         Bytes that one worker may use; by default an equal share of the machine's memory.
     """
 
-    def __init__(
-        self, work: Callable[[Task], Any], jobs: int, *, memory: int | None = None
-    ) -> None:
+    def __init__(self, work: Callable[[Any], Any], jobs: int, *, memory: int | None = None) -> None:
         self.work = work
-        limit = share_of_memory(jobs) if memory is None else memory
-        self._workers = [Worker(limit) for _ in range(jobs)]
+        self._memory = share_of_memory(jobs) if memory is None else memory
+        self._workers = [Worker(self._memory) for _ in range(jobs)]
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for worker in self._workers:
             worker.close()
 
-    def first(self, work: Callable[..., Any], *arguments: Any) -> None:
+    def prepare(self, work: Callable[..., Any], *arguments: Any) -> None:
         """Do something in one worker before the tasks start; its error is raised here.
 
         If it takes its worker along, the tasks go on without it, unless no worker can start.
@@ -104,12 +90,11 @@ class Workers(Generic[Task]):
                 if attempt:
                     raise WorkerDied(CANNOT_START) from None
 
-    def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Any]]:
+    def outcomes(self, tasks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         """Yield (task, result or exception) as the tasks end, in any order."""
-        waiting = deque(tasks)
-        idle = list(self._workers)
-        running: dict[Future[Any], tuple[Worker, Task]] = {}
-        suspects = []
+        waiting, idle = deque(tasks), list(self._workers)
+        running: dict[Future[Any], tuple[Worker, Any]] = {}
+        again = []
         while waiting or running:
             while waiting and idle:
                 worker, task = idle.pop(), waiting.popleft()
@@ -119,13 +104,16 @@ class Workers(Generic[Task]):
                 worker, task = running.pop(future)
                 outcome = worker.outcome(future)
                 idle.append(worker)
-                if isinstance(outcome, WorkerDied):
-                    suspects.append(task)
+                more = isinstance(outcome, MemoryError) and len(self._workers) > 1
+                if more or isinstance(outcome, WorkerDied):
+                    again.append(task)
                 else:
                     yield task, outcome
-        for task in suspects:  # alone: if the worker dies again, it is this task's doing
-            worker = self._workers[0]
-            yield task, worker.outcome(worker.submit(partial(self.work, task)))
+        if again:
+            self.__exit__()
+            with Worker(self._memory * len(self._workers)) as worker:
+                for task in again:  # alone: if the worker dies again, it is this task's doing
+                    yield task, worker.outcome(worker.submit(partial(self.work, task)))
 
 
 class Worker:
@@ -137,55 +125,51 @@ class Worker:
         Bytes that it may use.
     """
 
-    _context: SpawnContext = multiprocessing.get_context("spawn")
-
     def __init__(self, memory: int) -> None:
         self.memory = memory
         self._pool: ProcessPoolExecutor | None = None
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
         """Start a call. Its future holds the result and the peak of memory; see :meth:`outcome`."""
-        with _in_workers():
+        with _worker_settings():
             if self._pool is None:
-                self._open()
-            assert self._pool is not None
+                context = multiprocessing.get_context("spawn")
+                self._theirs, self._ours = context.Pipe(duplex=False)
+                settings = (self._theirs, self.memory)
+                self._pool = ProcessPoolExecutor(1, context, _set_up, settings)
             return self._pool.submit(_measured, call)
 
     def outcome(self, future: Future[Any]) -> Any:
         """Return the result or the exception of a call; a broken or large worker is replaced."""
         error = future.exception()
-        if isinstance(error, BrokenProcessPool):
+        if isinstance(error, BrokenProcessPool | MemoryError):
             self.close()
+        if isinstance(error, BrokenProcessPool):
             return WorkerDied("its process was killed, for example because memory ran out")
         if error is not None:
-            if isinstance(error, MemoryError):
-                self.close()
             return error
         result, peak = future.result()
         if peak > min(LARGE, self.memory // 2):
             self.close()
         return result
 
-    def _open(self) -> None:
-        self._leash, self._held = self._context.Pipe(duplex=False)
-        self._pool = ProcessPoolExecutor(
-            1,
-            mp_context=self._context,
-            initializer=_obey,
-            initargs=(self._leash, self.memory),
-        )
-
     def close(self) -> None:
         """End the process, whatever it does."""
         if self._pool is not None:
-            self._held.close()
+            self._ours.close()
             self._pool.shutdown(wait=True, cancel_futures=True)
-            self._leash.close()
+            self._theirs.close()
             self._pool = None
 
 
 @contextmanager
-def _in_workers() -> Iterator[None]:
+def _worker_settings() -> Iterator[None]:
     """Start workers with one thread each, and deaf to Ctrl-C, which is the parent's to hear."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
@@ -214,14 +198,14 @@ def _measured(call: Callable[[], Any]) -> tuple[Any, int]:
     return call(), peak_memory()
 
 
-def _obey(leash: Connection, memory: int) -> None:
-    """Let the worker leave as soon as the other end of the leash is closed, by will or by death."""
+def _set_up(owner: Connection, memory: int) -> None:
+    """Bound the memory, and leave as soon as the owner closes its end, by will or by death."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(memory)
 
     def watch() -> None:
         with suppress(EOFError, OSError):
-            leash.recv_bytes()
+            owner.recv_bytes()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clubcascade.experiment.pool import THREADS, WorkerDied, Workers, cores
+from clubcascade.experiment.workers import THREADS, ProcessWorkers, WorkerDied, cores
 
 DEADLY, FAILING = 3, 5
 
@@ -38,7 +38,7 @@ def fail() -> None:
 
 
 def test_a_failing_and_a_dying_task_do_not_lose_the_others():
-    with Workers(work, jobs=2) as workers:
+    with ProcessWorkers(work, jobs=2) as workers:
         outcomes = dict(workers.outcomes(range(8)))
     assert isinstance(outcomes.pop(DEADLY), WorkerDied)
     assert isinstance(outcomes.pop(FAILING), ValueError)
@@ -47,34 +47,36 @@ def test_a_failing_and_a_dying_task_do_not_lose_the_others():
 
 def test_workers_use_one_thread_and_the_parent_keeps_its_own():
     before = dict(os.environ)
-    with Workers(threads, jobs=1) as workers:
+    with ProcessWorkers(threads, jobs=1) as workers:
         ((_, seen),) = workers.outcomes([0])
     assert seen == ["1"] * len(THREADS)
     assert dict(os.environ) == before
 
 
 def test_an_error_of_the_first_work_is_raised():
-    with pytest.raises(KeyError, match="first"), Workers(work, jobs=1) as workers:
-        workers.first(fail)
+    with pytest.raises(KeyError, match="first"), ProcessWorkers(work, jobs=1) as workers:
+        workers.prepare(fail)
 
 
 def test_a_deadly_first_work_does_not_lose_the_tasks():
-    with Workers(work, jobs=1) as workers:
-        workers.first(work, DEADLY)
+    with ProcessWorkers(work, jobs=1) as workers:
+        workers.prepare(work, DEADLY)
         assert dict(workers.outcomes([2])) == {2: 4}
 
 
 def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from clubcascade.experiment.pool import Workers\n"
-        "with Workers(print, 1) as workers:\n"
-        "    workers.first(print)\n"
+        "from clubcascade.experiment.workers import ProcessWorkers\n"
+        "with ProcessWorkers(print, 1) as workers:\n"
+        "    workers.prepare(print)\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=600)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("clubcascade.experiment.pool.WorkerDied: no worker process could start")
+    assert last.startswith(
+        "clubcascade.experiment.workers.WorkerDied: no worker process could start"
+    )
 
 
 def blocked(task: int) -> bool:
@@ -85,9 +87,9 @@ def blocked(task: int) -> bool:
 def test_even_the_first_worker_starts_deaf_to_ctrl_c():
     """In a process of its own: what multiprocessing starts first must not unblock the signal."""
     script = (
-        "from clubcascade.experiment.pool import Workers\n"
-        "from tests.experiment.test_pool import blocked\n"
-        "with Workers(blocked, 2) as workers:\n"
+        "from clubcascade.experiment.workers import ProcessWorkers\n"
+        "from tests.experiment.test_workers import blocked\n"
+        "with ProcessWorkers(blocked, 2) as workers:\n"
         "    print([answer for _, answer in workers.outcomes([0, 1])])\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
@@ -96,8 +98,8 @@ def test_even_the_first_worker_starts_deaf_to_ctrl_c():
 
 def test_an_interrupted_run_does_not_wait_for_its_tasks(tmp_path):
     done = tmp_path / "done"
-    with pytest.raises(KeyboardInterrupt), Workers(wait_long, jobs=1) as workers:
-        workers.first(threads, 0)
+    with pytest.raises(KeyboardInterrupt), ProcessWorkers(wait_long, jobs=1) as workers:
+        workers.prepare(threads, 0)
         workers._workers[0].submit(partial(wait_long, str(done)))
         raise KeyboardInterrupt
     assert not done.exists()
@@ -110,7 +112,7 @@ def grab(gigabytes: float) -> int:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory")
 def test_a_task_that_wants_too_much_memory_fails_alone():
-    with Workers(grab, jobs=1, memory=2 << 30) as workers:
+    with ProcessWorkers(grab, jobs=1, memory=2 << 30) as workers:
         outcomes = dict(workers.outcomes([0.01, 8, 0.02]))
     assert isinstance(outcomes.pop(8), MemoryError)
     assert all(outcomes.values())
@@ -118,7 +120,7 @@ def test_a_task_that_wants_too_much_memory_fails_alone():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks of memory")
 def test_a_worker_that_has_grown_large_is_replaced():
-    with Workers(grab, jobs=1, memory=1 << 30) as workers:
+    with ProcessWorkers(grab, jobs=1, memory=1 << 30) as workers:
         small = [pid for _, pid in workers.outcomes([0.01, 0.02])]
         large = [pid for _, pid in workers.outcomes([0.6, 0.03])]
     assert small[0] == small[1] == large[0] != large[1]
@@ -127,9 +129,17 @@ def test_a_worker_that_has_grown_large_is_replaced():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks of memory")
 def test_a_worker_of_a_large_process_is_not_replaced():
     block = np.ones(2**26)  # half a gigabyte that the workers must not be blamed for
-    with Workers(grab, jobs=1, memory=1 << 30) as workers:
+    with ProcessWorkers(grab, jobs=1, memory=1 << 30) as workers:
         pids = [pid for _, pid in workers.outcomes([0.01, 0.02, 0.03])]
     assert len(set(pids)) == 1 and block[-1] == 1.0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory")
+def test_a_task_that_needs_more_than_its_share_runs_again_alone():
+    with ProcessWorkers(grab, jobs=2, memory=1 << 30) as workers:
+        outcomes = dict(workers.outcomes([0.01, 1.2, 0.02, 8]))
+    assert isinstance(outcomes.pop(8), MemoryError)
+    assert all(isinstance(pid, int) for pid in outcomes.values()) and len(outcomes) == 3
 
 
 def test_there_is_a_core():

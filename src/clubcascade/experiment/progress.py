@@ -1,4 +1,4 @@
-"""How far a call is: which runs are done, and how much of the effort."""
+"""The progress of a call: which runs are done, and how much of the effort."""
 
 from __future__ import annotations
 
@@ -36,16 +36,8 @@ Progress = Callable[[Step], None]
 """Called before the first run, and after every one."""
 
 
-class Tally:
-    """Counts runs over all experiments of a call, and tells.
-
-    Parameters
-    ----------
-    cells
-        All runs of all experiments that may have to be run.
-    progress
-        Who is told.
-    """
+class ProgressCounter:
+    """Counts the runs of all experiments of a call, of which ``cells`` are expected."""
 
     def __init__(self, cells: Iterable[Cell], progress: Progress | None) -> None:
         efforts = [cell.effort for cell in cells]
@@ -54,23 +46,23 @@ class Tally:
         self._done, self._spent = 0, 0.0
         self._what = ""
 
-    def say(self, what: str) -> None:
-        """Tell what is being done now."""
+    def begin(self, what: str) -> None:
+        """Report what is being done now."""
         self._what = what
-        self._tell()
+        self._report()
 
-    def revise(self, promised: Sequence[Cell], missing: Sequence[Cell]) -> None:
-        """Replace what was expected to be run by what is to be run after all."""
-        self._total += len(missing) - len(promised)
-        self._effort += sum(c.effort for c in missing) - sum(c.effort for c in promised)
+    def expect(self, cells: Sequence[Cell], *, instead_of: Sequence[Cell]) -> None:
+        """Replace runs that were expected by those that are expected now."""
+        self._total += len(cells) - len(instead_of)
+        self._effort += sum(c.effort for c in cells) - sum(c.effort for c in instead_of)
 
     def add(self, cell: Cell) -> None:
         """Count a run that has ended."""
         self._done += 1
         self._spent += cell.effort
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self._progress is not None:
             share = self._spent / self._effort if self._total else 1.0
             self._progress(Step(self._what, self._done, self._total, min(1.0, share)))

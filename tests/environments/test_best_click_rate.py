@@ -7,7 +7,6 @@ import pytest
 
 from clubcascade import click
 from clubcascade.environments import Matrix, Oracle, Synthetic
-from clubcascade.experiment.ceiling import ceiling
 from clubcascade.simulation import simulate
 
 ROUNDS, K = 40_000, 2
@@ -21,7 +20,7 @@ def world(arrivals, **more):
 
 @pytest.mark.parametrize("arrivals", ARRIVALS, ids=str)
 @pytest.mark.parametrize("model", [click.Cascade(), click.DCM(stop=0.5)], ids=["cascade", "dcm"])
-def test_the_ceiling_is_the_oracles_share_of_rounds_with_a_click(arrivals, model):
+def test_it_is_the_oracles_share_of_rounds_with_a_click(arrivals, model):
     env = world(arrivals, click=model)
     env.reset(1)
     oracle = Oracle(env)
@@ -29,16 +28,16 @@ def test_the_ceiling_is_the_oracles_share_of_rounds_with_a_click(arrivals, model
     for _ in range(ROUNDS // 10):
         user, items = env.next_user()
         clicked += bool(env.respond(user, oracle.recommend(user, items, K)).clicks)
-    assert ceiling(env, K) == pytest.approx(clicked / (ROUNDS // 10), abs=0.03)
+    assert env.best_click_rate(K) == pytest.approx(clicked / (ROUNDS // 10), abs=0.03)
 
 
 @pytest.mark.parametrize("arrivals", ARRIVALS, ids=str)
 def test_a_long_run_of_the_oracle_comes_close(arrivals):
     env = world(arrivals)
     trace = simulate(Oracle(env), env, rounds=ROUNDS, k=K, seed=1)
-    assert ceiling(env, K) == pytest.approx(trace.reward[-1] / ROUNDS, abs=0.01)
+    assert env.best_click_rate(K) == pytest.approx(trace.reward[-1] / ROUNDS, abs=0.01)
 
 
 def test_it_is_unknown_where_items_are_fresh():
     env = Synthetic(n_users=4, n_clusters=2, n_items=8, n_features=3, items="fresh")
-    assert math.isnan(ceiling(env, 2)) and math.isnan(ceiling(object(), 2))
+    assert math.isnan(env.best_click_rate(2))

@@ -1,0 +1,128 @@
+"""The results of cells: in memory for the table, and in a file each, to continue a run."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade.experiment.cells import RESULTS_FORMAT, Cell
+
+CELLS = "cells"
+CURVES = ("round", "reward", "regret", "n_clusters", "rand_index")
+"""What is kept of a run, at every recorded round; NaN throughout where it is unknown."""
+ABANDONED = 60.0
+"""Seconds without a write after which a temporary file is that of a run that was killed."""
+
+
+class CellResult(NamedTuple):
+    """What a run gave.
+
+    ``seconds`` is the wall time of the run; ``ceiling`` the share of rounds with a click under the
+    best lists, NaN where it is unknown; ``origin`` the software, the machine and the time.
+    """
+
+    curves: dict[str, npt.NDArray[Any]]
+    seconds: float
+    ceiling: float
+    origin: dict[str, Any]
+
+
+class CellStore:
+    """The results of an experiment. Figures that share a cell share its file: it is copied.
+
+    Parameters
+    ----------
+    folder
+        The result folder; a folder for the cells is made in it.
+    beside
+        Other result folders, which may hold some of the cells.
+    """
+
+    def __init__(self, folder: Path, beside: Iterable[Path] = ()) -> None:
+        self.place = folder / CELLS
+        self.place.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(self.place)
+        self._beside = [each / CELLS for each in beside if each != folder]
+        self._results: dict[str, CellResult] = {}
+
+    def find(self, cell: Cell) -> CellResult | None:
+        """Return the result of a cell; None if it has to be run."""
+        key = cell.key
+        if key not in self._results:
+            if (found := read_cell(cell, self.place)) is not None:
+                self._results[key] = found
+            else:
+                elsewhere = (read_cell(cell, place) for place in self._beside)
+                if (found := next(filter(None, elsewhere), None)) is not None:
+                    self.add(cell, found)
+        return self._results.get(key)
+
+    def add(self, cell: Cell, result: CellResult) -> None:
+        """Keep a result."""
+        write_cell(cell, result, self.place)
+        self._results[cell.key] = result
+
+
+def path_of(cell: Cell, folder: Path) -> Path:
+    """Give the place of a cell's file."""
+    return folder / f"{cell.key}.npz"
+
+
+def write_cell(cell: Cell, result: CellResult, folder: Path) -> None:
+    """Write the file of a cell."""
+    label = {"format": RESULTS_FORMAT, "key": cell.key, "cell": cell.name}
+    label |= {"seconds": result.seconds, "ceiling": result.ceiling, "origin": result.origin}
+    arrays: dict[str, Any] = result.curves
+    content = io.BytesIO()
+    np.savez_compressed(content, label=np.array(json.dumps(label)), **arrays)
+    with atomic_write(path_of(cell, folder)) as file:
+        file.write(content.getvalue())
+
+
+def read_cell(cell: Cell, folder: Path) -> CellResult | None:
+    """Return what the file of a cell holds, or None if it has no whole file of this format."""
+    path = path_of(cell, folder)
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            label = json.loads(str(file["label"]))
+            curves = {name: file[name] for name in CURVES}
+            extra = float(label["seconds"]), float(label["ceiling"]), dict(label["origin"])
+    except Exception:
+        return None  # missing, cut short or foreign: whatever it is, the cell is run again
+    lengths = {len(curve) for curve in curves.values()}
+    whole = len(lengths) == 1 and 0 not in lengths and curves["round"][-1] == cell.rounds
+    known = label.get("format") == RESULTS_FORMAT and label.get("key") == cell.key
+    return CellResult(curves, *extra) if whole and known else None
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[BinaryIO]:
+    """Open a file under a temporary name, and give it its own name once it is whole."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            yield file
+        temporary.replace(path)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:  # such as a full disk
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of a run that was killed, but none that another run writes now."""
+    for file in folder.glob("*.tmp"):
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > ABANDONED:
+                file.unlink(missing_ok=True)
