@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 import clubcascade as cc
+from clubcascade.kernels import cohort_constants as constants
 from clubcascade.kernels import cohort_posterior as posterior
-from clubcascade.kernels import cohort_selection
 
 SEEDS = range(300, 305)
 D = 20
@@ -61,16 +61,20 @@ def cohort_cascade(seed: int, **parameters: float) -> cc.CohortCascade:
     return cc.CohortCascade(n_features=D, seed=seed, **parameters)  # type: ignore[arg-type]
 
 
-def only_ways(allowed: Callable[[int], bool]) -> Maker:
-    """Let other ways to predict have an infinite error: they are never the best."""
+def only_predictors(allowed: Callable[[int], bool]) -> Maker:
+    """Give other predictors an infinite error: they are never the best."""
 
     def make(env: World, seed: int) -> cc.Policy:
         policy = cohort_cascade(seed)
-        ways = [way for way in range(posterior.N_PREDICTORS) if allowed(way)]
-        others = [way for way in range(posterior.N_PREDICTORS) if not allowed(way)]
-        policy._arrays["error"][: posterior.N_BUCKETS, others] = np.inf
-        if cohort_selection.FIRST_PREDICTOR not in ways:
-            policy._arrays["predictor"][:] = ways[-1]
+        predictors = [
+            predictor for predictor in range(constants.N_PREDICTORS) if allowed(predictor)
+        ]
+        others = [
+            predictor for predictor in range(constants.N_PREDICTORS) if not allowed(predictor)
+        ]
+        policy._arrays["error"][: constants.N_BUCKETS, others] = np.inf
+        if constants.FIRST_PREDICTOR not in predictors:
+            policy._arrays["predictor"][:] = predictors[-1]
         return policy
 
     return make
@@ -99,10 +103,16 @@ def known(env: World, seed: int) -> cc.Policy:
 
 VARIANTS: dict[str, Maker] = {
     "CohortCascade": lambda env, seed: cohort_cascade(seed),
-    "no cohorts": only_ways(lambda way: way <= len(posterior.PRECISIONS)),
-    "no weights of one's own": only_ways(lambda way: posterior.precision_of(way) == math.inf),
-    "neither: everyone's weights": only_ways(lambda way: way == len(posterior.PRECISIONS)),
-    "no everyone: cohort and user": only_ways(lambda way: way > len(posterior.PRECISIONS)),
+    "no cohorts": only_predictors(lambda predictor: predictor <= len(constants.PRECISIONS)),
+    "no weights of one's own": only_predictors(
+        lambda predictor: posterior.precision_of(predictor) == math.inf
+    ),
+    "neither: everyone's weights": only_predictors(
+        lambda predictor: predictor == len(constants.PRECISIONS)
+    ),
+    "no everyone: cohort and user": only_predictors(
+        lambda predictor: predictor > len(constants.PRECISIONS)
+    ),
     "moves to the best cohort, not drawn": with_scalars(draws_moves=False),
     "draws not mirrored": with_scalars(mirrors_draws=False),
     "the whole list at once": with_scalars(sequential=False),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import clubcascade as cc
 from clubcascade import model_file
-from clubcascade.checks._play import same
+from clubcascade.checks._rounds import same
 from clubcascade.errors import InvalidArgument, ModelFileError
 from clubcascade.policies import POLICIES
 

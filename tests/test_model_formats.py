@@ -12,7 +12,7 @@ import pytest
 
 import clubcascade as cc
 from clubcascade import model_file
-from clubcascade.checks._play import same
+from clubcascade.checks._rounds import same
 
 HOME = Path(__file__).parent / "model_formats"
 FIRST = ["alice", 7, -(2**70), ("de", (3, b"raw")), None, 0.5, True, "\ud800 \0"]

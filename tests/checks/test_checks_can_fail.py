@@ -180,7 +180,7 @@ class Overflows(cc.C3UCB):
         (CopiesDrawAnew(n_features=3), checks.copies_take_the_same_steps),
         (TellsOtherScores(n_features=3), checks.list_with_scores_is_recommend_and_scores),
         (TellsAnotherList(n_features=3), checks.list_with_scores_is_recommend_and_scores),
-        (DrawsFromTheWorld(n_features=3), checks.simulations_play_it),
+        (DrawsFromTheWorld(n_features=3), checks.simulations_run_it),
         (SetsAnything(n_features=3), checks.parameters_are_kept),
         (SetsAfterLearning(n_features=3), checks.learned_keeps_its_parameters),
     ],
@@ -213,7 +213,7 @@ TYPE_ERROR = {"recommend": lambda self, user, items, k: len(k)}
             "state_is_a_copy: draws .* live Generator; .*generator_of",
         ),
         (ForgetsItsPlace(n_features=3), "loaded_takes_the_same_step: .*rng.bit_generator.state"),
-        (FillsBeforeItChecks(n_features=3), "saved_continues_to_the_bit: .*clubcascade.register"),
+        (FillsBeforeItChecks(n_features=3), "saved_continues_bit_for_bit: .*clubcascade.register"),
     ],
     ids=lambda value: type(value).__name__,
 )

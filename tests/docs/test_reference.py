@@ -170,10 +170,18 @@ def test_every_numbered_thing_of_the_paper_is_in_the_table(name):
     assert any(name in row for row in rows(TABLE))
 
 
-def test_the_house_is_drawn_as_it_is_built():
+def test_the_architecture_is_drawn_as_it_is_built():
     project = tomllib.loads(read(ROOT / "pyproject.toml"))
     (layers,) = [c["layers"] for c in project["tool"]["importlinter"]["contracts"] if "layers" in c]
-    assert "\n".join(layers) in read(DOCS / "explain" / "house.md")
+    assert "\n".join(layers) in read(DOCS / "explain" / "architecture.md")
+    drawn = re.findall(r">(\w+)</text>", read(DOCS / "img" / "architecture.svg"))
+    assert [name for layer in layers for name in layer.split(" | ")] == drawn
+
+
+def test_the_architecture_names_files_that_exist():
+    named = re.findall(r"`(\w+/\w+(?:/\w+)*\.py)`", read(DOCS / "explain" / "architecture.md"))
+    assert len(named) > 30
+    assert [name for name in named if not (ROOT / "src" / "clubcascade" / name).exists()] == []
 
 
 def test_version_is_the_same_everywhere():

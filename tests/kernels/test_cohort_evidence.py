@@ -31,13 +31,13 @@ def test_evidence_is_the_probability_of_the_clicks(d, n, noise, width, seed):
     rows = rng.standard_normal((n, d)) / math.sqrt(d)
     rows[rng.random(n) < 0.1] = 0.0
     clicks = (rng.random(n) < 0.4).astype(float)
-    centre = rng.standard_normal(d)
+    prior_mean = rng.standard_normal(d)
     root = rng.standard_normal((d, d))
     spread = width * (root @ root.T / d + 0.05 * np.eye(d))
     found = evidence(
         rows.T @ rows,
         rows.T @ clicks,
-        centre,
+        prior_mean,
         np.linalg.inv(spread),
         np.linalg.slogdet(spread)[1],
         noise,
@@ -45,15 +45,15 @@ def test_evidence_is_the_probability_of_the_clicks(d, n, noise, width, seed):
         np.zeros(d),
     )
     shared = -0.5 * (n * math.log(2 * math.pi * noise) + clicks @ clicks / noise)
-    whole = log_probability(rows, clicks, centre, spread, noise)
+    whole = log_probability(rows, clicks, prior_mean, spread, noise)
     assert found + shared == pytest.approx(whole, rel=1e-7, abs=1e-6)
     covariance = noise * (np.eye(n) + rows @ spread @ rows.T)
-    scipys = multivariate_normal.logpdf(clicks, rows @ centre, covariance)
+    scipys = multivariate_normal.logpdf(clicks, rows @ prior_mean, covariance)
     assert whole == pytest.approx(scipys, rel=1e-7, abs=1e-6)
 
 
 def test_evidence_of_nothing_is_the_same_everywhere():
-    """Without feedback every centre and every spread is equally probable."""
+    """Without feedback every prior_mean and every spread is equally probable."""
     for width in (0.1, 1.0, 7.0):
         nothing = evidence(
             np.zeros((3, 3)),

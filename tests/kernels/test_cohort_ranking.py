@@ -1,4 +1,4 @@
-"""A list place by place, each as if the places before had been looked at and passed over."""
+"""A list place by place, each as if the places before had been examined and passed."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clubcascade as cc
+from clubcascade.kernels import cohort_constants as constants
 from clubcascade.kernels import cohort_ranking, packed_items
 from tests.reference.problems import examples
 
 
 def believed(mean, precision, passed):
-    """The expected weights after some items were looked at and passed over."""
+    """The expected weights after some items were examined and passed."""
     return np.linalg.solve(precision + passed.T @ passed, precision @ mean)
 
 
@@ -35,7 +36,7 @@ def test_every_place_is_the_best_after_passes(d, n, seed, data):
     found = [int(np.flatnonzero(places == row)[0]) for row in rows]
     assert len(set(found)) == k
     for place, at in enumerate(found):
-        passed = items[found[: min(place, cohort_ranking.SEQUENTIAL_POSITIONS - 1)]].astype(float)
+        passed = items[found[: min(place, constants.SEQUENTIAL_POSITIONS - 1)]].astype(float)
         after = items @ believed(mean, precision, passed) + swings
         assert scores[place] == pytest.approx(after[at], abs=1e-5)
         left = np.delete(after, found[:place])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import clubcascade as cc
-from clubcascade.checks._play import same
+from clubcascade.checks._rounds import same
 from clubcascade.policies import POLICIES
 
 EXAMPLES = [

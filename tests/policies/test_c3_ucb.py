@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clubcascade as cc
-from clubcascade.checks._play import same
+from clubcascade.checks._rounds import same
 from tests.reference.c3_ucb import C3UCB
 from tests.reference.problems import assert_near, examples, play, problems
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clubcascade as cc
-from clubcascade.checks._play import same
+from clubcascade.checks._rounds import same
 from clubcascade.kernels import counter_rng
 from clubcascade.policies._seeds import key_of
 from tests.reference.club_cascade import ClubCascade
@@ -341,7 +341,7 @@ def test_the_code_of_2017(problem, parameters, start):
     for step in problem.rounds:
         shakes = uniforms(twin.policy, len(step.items))
         links = twin.newcomer = twin.links(step.user)
-        bounds = reference.bounds(step.user, step.items, links, luck=shakes)
+        bounds = reference.bounds(step.user, step.items, links, uniforms=shakes)
         ranking = twin.policy.recommend(step.user, step.offered, step.k)
         assert_best(ranking, bounds, step.k)
         chosen = ranking if step.override is None else step.override

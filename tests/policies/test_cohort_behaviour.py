@@ -79,7 +79,7 @@ def test_users_who_are_all_different_are_served_nearly_as_well_as_alone():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_sets_users_apart_is_found_even_if_the_many_never_need_it(seed):
-    """Without pioneers one of these four ends with everybody served the common items."""
+    """Without warm-up users one of these four ends with everybody served the common items."""
     env = cc.environments.Niche(n_users=40, n_clusters=4, n_items=200, n_features=12, seed=seed)
     policy = cc.CohortCascade(n_features=12, seed=seed)
     trace = cc.simulate(policy, env, rounds=ROUNDS, k=4, seed=seed)

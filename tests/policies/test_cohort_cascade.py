@@ -1,4 +1,4 @@
-"""CohortCascade against its own words, round by round, with the luck handed over."""
+"""CohortCascade against its own words, round by round, with the random numbers handed over."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clubcascade as cc
-from clubcascade.checks._play import same
+from clubcascade.checks._rounds import same
 from clubcascade.kernels import cohort_assignment as assignment
+from clubcascade.kernels import cohort_constants as constants
 from clubcascade.kernels import cohort_posterior as posterior
 from clubcascade.kernels import counter_rng, ziggurat
-from clubcascade.kernels.cohort_assignment import MAX_CANDIDATES
-from clubcascade.kernels.cohort_evidence import SMALL_SHARE
 from clubcascade.kernels.ridge import RENEW
 from clubcascade.policies._seeds import key_of
-from clubcascade.policies.cohort_cascade import MEAN_WIDENING
 from tests.reference.cohort_cascade import CohortCascade
 from tests.reference.problems import (
     Problem,
@@ -81,10 +79,10 @@ class Twin:
         self.settle_ties()
 
     def settle_ties(self):
-        """Where two ways are equally good (a cohort of everybody, say), follow the policy."""
-        for place, way in enumerate(self.policy.state()["way"].tolist()):
-            if self.reference.may_be(place, way):
-                self.reference.way[place] = way
+        """Where two predictors are equally good (a cohort of everybody, say), follow the policy."""
+        for place, predictor in enumerate(self.policy.state()["way"].tolist()):
+            if self.reference.may_be(place, predictor):
+                self.reference.predictor[place] = predictor
 
     def after(self, step):
         """Compare everything; stop where rounding may have decided."""
@@ -98,10 +96,10 @@ class Twin:
         assert state["users"] == reference.users
         assert state["label"].tolist() == [reference.label[user] for user in reference.users]
         assert state["due"].tolist() == [reference.due[user] for user in reference.users]
-        assert state["way"].tolist() == reference.way
-        errors = np.column_stack([reference.error, reference.judged])
-        assert_near(state["error"][: posterior.N_BUCKETS], errors, "errors, and looks judged")
-        assert_near(state["noise"], [reference.noise, reference.unrest], "noise")
+        assert state["way"].tolist() == reference.predictor
+        errors = np.column_stack([reference.error, reference.evaluated])
+        assert_near(state["error"][: constants.N_BUCKETS], errors, "errors, and observations")
+        assert_near(state["noise"], [reference.noise, reference.move_rate], "noise")
         used = len(state["size"])
         for g in range(used):
             assert g == 0 or state["size"][g] == reference.size(g)
@@ -128,8 +126,8 @@ class Twin:
                 scores = self.reference.chance(catalog.features @ expected)
                 assert_near(self.policy.scores(user, catalog), scores, "scores")
                 assert_near(self.policy.scores(user, catalog.features), scores, "scores")
-            centre = self.reference.weights(self.reference.label.get(user, 0))
-            assert_near(self.policy.cluster_weights(user), centre, "cluster weights")
+            prior_mean = self.reference.weights(self.reference.label.get(user, 0))
+            assert_near(self.policy.cluster_weights(user), prior_mean, "cluster weights")
             if user in self.reference.rows:
                 rows, clicks = self.reference.rows[user], self.reference.clicks[user]
                 gram, moment, count = self.policy.statistics(user)
@@ -259,7 +257,7 @@ def play_long(problem, every=20):
 
 
 def test_agrees_with_more_cohorts_than_are_tried_at_a_time():
-    """Everybody is put into a cohort of its own before each review: only some can be tried."""
+    """Everybody is in a cohort of its own before each reassignment: only some can be tried."""
     twin, _ = play_long(crowd(n_users=24, n_rounds=250, seed=3), every=50)
     policy, reference = twin.policy, twin.reference
     moved = 0
@@ -269,7 +267,7 @@ def test_agrees_with_more_cohorts_than_are_tried_at_a_time():
                 assignment._leave(policy.compiled, number)
                 assignment._join(policy.compiled, number, number + 1)
                 reference.move(user, number + 1)
-        assert len(reference.occupied()) > MAX_CANDIDATES + 1
+        assert len(reference.occupied()) > constants.MAX_CANDIDATES + 1
         number = t % len(reference.users)
         found = assignment.reassign(policy.compiled, number, t, 0)
         assert found == reference.place(reference.users[number], t, 0)
@@ -286,7 +284,7 @@ def test_agrees_over_a_long_run_of_many_users():
     state = twin.policy.state()
     assert state["model_count"][0] > RENEW
     shares = state["count"] / state["model_count"][state["label"]]
-    assert ((state["label"] > 0) & (shares < SMALL_SHARE)).any()
+    assert ((state["label"] > 0) & (shares < constants.SMALL_SHARE)).any()
 
 
 # -- what everybody relies on --------------------------------------------------------------------
@@ -374,8 +372,8 @@ def test_late_users_find_their_cohort():
 def test_a_few_new_users_are_pioneers():
     numbers = [node for node in range(600) if posterior.is_warm_up(node, 0)]
     assert numbers == [15, 31, 47, 63, 79, 95, 111, 127, 255, 383, 511]
-    assert posterior.is_warm_up(15, posterior.WARM_UP_OBSERVATIONS - 1)
-    assert not posterior.is_warm_up(15, posterior.WARM_UP_OBSERVATIONS)
+    assert posterior.is_warm_up(15, constants.WARM_UP_OBSERVATIONS - 1)
+    assert not posterior.is_warm_up(15, constants.WARM_UP_OBSERVATIONS)
 
 
 @pytest.mark.compiled  # long
@@ -455,15 +453,19 @@ def test_draws_are_as_wide_as_the_belief():
     policy, _ = played(env, rounds=60, explore=0.7)
     state = policy.state()
     user = policy.users[0]
-    way = int(state["way"][posterior.bucket(int(state["count"][0]))])
-    pull = posterior.precision_of(way)
-    g = int(state["label"][0]) if way > len(posterior.PRECISIONS) else 0
+    predictor = int(state["way"][posterior.bucket(int(state["count"][0]))])
+    precision = posterior.precision_of(predictor)
+    g = int(state["label"][0]) if predictor > len(constants.PRECISIONS) else 0
     scale = 0.7**2 * state["noise"][0]
     upper = np.triu(state["root"][g])
-    centre = MEAN_WIDENING**2 * scale * np.linalg.inv(upper.T @ upper)
-    own = np.linalg.inv(state["gram"][0] + pull * np.eye(4)) if pull < np.inf else np.zeros((4, 4))
-    shrink = pull * own if pull < np.inf else np.eye(4)
-    expected = shrink @ centre @ shrink + scale * own
+    prior_mean = constants.MEAN_WIDENING**2 * scale * np.linalg.inv(upper.T @ upper)
+    own = (
+        np.linalg.inv(state["gram"][0] + precision * np.eye(4))
+        if precision < np.inf
+        else np.zeros((4, 4))
+    )
+    shrink = precision * own if precision < np.inf else np.eye(4)
+    expected = shrink @ prior_mean @ shrink + scale * own
     draws, mean = np.empty((20_000, 4)), np.empty(4)
     for shift in draws:
         posterior.sample_weights(policy.compiled, 0, mean, shift)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import clubcascade as cc
-from clubcascade.checks._play import same
+from clubcascade.checks._rounds import same
 from clubcascade.errors import InvalidArgument
 from clubcascade.policies import POLICIES
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import clubcascade as cc
-from clubcascade.checks._play import same
+from clubcascade.checks._rounds import same
 from clubcascade.errors import InvalidArgument
 from clubcascade.policies import POLICIES
 

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from clubcascade.checks._play import played, same
+from clubcascade.checks._rounds import same, trained
 from clubcascade.errors import ModelFileError
 from clubcascade.policies import POLICIES
 
@@ -40,7 +40,7 @@ def wrong(value):
 @pytest.mark.parametrize(("name", "number"), EXAMPLES)
 def test_wrong_arrays_are_refused_by_name(name, number):
     policy = list(POLICIES[name].examples())[number]
-    played(policy)
+    trained(policy)
     before = policy.state()
     arrays = [key for key, value in before.items() if isinstance(value, np.ndarray)]
     for key in arrays:
@@ -70,7 +70,7 @@ def test_wrong_arrays_are_refused_by_name(name, number):
 def test_wrong_contents_are_refused_by_name(name, number):
     """Of the right shape, but nothing a policy could have learned: kernels would follow it."""
     policy = list(POLICIES[name].examples())[number]
-    played(policy)
+    trained(policy)
     before = policy.state()
     for key, value in before.items():
         if not isinstance(value, np.ndarray) or not value.size:
@@ -97,7 +97,7 @@ def spoilt(key, value):
 
 def test_rings_of_a_cohort_that_are_not_whole_are_refused():
     policy = POLICIES["cohort_cascade"](n_features=3, seed=3)
-    played(policy)
+    trained(policy)
     before = policy.state()
     alone = np.arange(len(before["label"]))
     cut = [
@@ -116,7 +116,7 @@ def test_rings_of_a_cohort_that_are_not_whole_are_refused():
 
 def test_rows_that_two_users_share_are_refused():
     policy = POLICIES["club_cascade"](n_features=3, users=range(6))
-    played(policy)
+    trained(policy)
     before = policy.state()
     for row in (np.zeros_like(before["user_row"]), np.full_like(before["user_row"], -1)):
         with pytest.raises(ModelFileError, match="user_row must"):

@@ -104,7 +104,7 @@ class ClubCascade:
                 b = b + self.b[i]
         return M, b
 
-    def bounds(self, user, X, neighbours=None, luck=None):
+    def bounds(self, user, X, neighbours=None, uniforms=None):
         """Line 6 without the cap. ``luck``: the random numbers of the 2017 code, one per item."""
         M, b = self._sums(user, neighbours)
         M_inv = np.linalg.inv(M)
@@ -112,18 +112,18 @@ class ClubCascade:
         U = np.empty(len(X))
         for index, x in enumerate(self.with_bias(X)):
             bonus = self.beta * np.sqrt(x @ M_inv @ x)
-            if luck is not None:
-                bonus = bonus * luck[index]
+            if uniforms is not None:
+                bonus = bonus * uniforms[index]
             U[index] = theta @ x + bonus
         return U
 
-    def scores(self, user, X, neighbours=None, luck=None):
+    def scores(self, user, X, neighbours=None, uniforms=None):
         """Line 6: U_t(x)."""
-        return np.minimum(self.bounds(user, X, neighbours, luck), 1.0)
+        return np.minimum(self.bounds(user, X, neighbours, uniforms), 1.0)
 
-    def recommend(self, user, X, k, neighbours=None, luck=None):
+    def recommend(self, user, X, k, neighbours=None, uniforms=None):
         """Line 7: the k items of largest bound, ties to the lower index."""
-        U = self.bounds(user, X, neighbours, luck)
+        U = self.bounds(user, X, neighbours, uniforms)
         return sorted(range(len(U)), key=lambda index: (-U[index], index))[:k]
 
     def update(self, user, shown_rows, examined, clicks, neighbours=None):

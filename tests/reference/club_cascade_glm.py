@@ -30,13 +30,13 @@ class ClubCascadeGLM(ClubCascade):
         y = np.concatenate([np.zeros(0), *(self.samples[i].y for i in members)])
         return estimate(X, y, self.link, self.penalty)
 
-    def bounds(self, user, X, neighbours=None, luck=None):
+    def bounds(self, user, X, neighbours=None, uniforms=None):
         M, _ = self._sums(user, neighbours)
         M_inv = np.linalg.inv(M)
         theta = self.cluster_weights(user, neighbours)
         return np.array([theta @ x + self.beta * np.sqrt(x @ M_inv @ x) for x in np.asarray(X)])
 
-    def scores(self, user, X, neighbours=None, luck=None):
+    def scores(self, user, X, neighbours=None, uniforms=None):
         return np.minimum(LINKS[self.link][0](self.bounds(user, X, neighbours)), 1.0)
 
     def weigh(self, user):

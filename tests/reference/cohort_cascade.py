@@ -11,54 +11,49 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from clubcascade.kernels import (
-    cohort_assignment,
-    cohort_evidence,
-    cohort_models,
-    cohort_posterior,
-    cohort_ranking,
-    cohort_selection,
-    cohort_split,
-)
-from clubcascade.policies import cohort_cascade
+from clubcascade.kernels import cohort_constants as constants
 
-WITHIN, BETWEEN = cohort_cascade.WITHIN_VARIANCE, cohort_cascade.BETWEEN_VARIANCE
-CENTRES = ("everyone", "cohort")
-WAYS = [(centre, pull) for centre in CENTRES for pull in (*cohort_posterior.PRECISIONS, math.inf)]
+WITHIN, BETWEEN = constants.WITHIN_VARIANCE, constants.BETWEEN_VARIANCE
+PRIOR_MEANS = ("everyone", "cohort")
+PREDICTORS = [
+    (prior_mean, precision)
+    for prior_mean in PRIOR_MEANS
+    for precision in (*constants.PRECISIONS, math.inf)
+]
 
 
-def log_probability(rows, clicks, centre, spread, noise):
-    """ln p(clicks) if they are rows @ w + N(0, noise) and w ~ N(centre, noise * spread)."""
+def log_probability(rows, clicks, prior_mean, spread, noise):
+    """ln p(clicks) if they are rows @ w + N(0, noise) and w ~ N(prior_mean, noise * spread)."""
     covariance = noise * (np.eye(len(rows)) + rows @ spread @ rows.T)
     lower = np.linalg.cholesky(covariance)
-    rest = solve_triangular(lower, clicks - rows @ centre, lower=True)
+    rest = solve_triangular(lower, clicks - rows @ prior_mean, lower=True)
     log_det = 2 * np.log(np.diag(lower)).sum()
     return -0.5 * (rest @ rest + log_det + len(clicks) * math.log(2 * math.pi))
 
 
 class CohortCascade:
-    """The policy with its luck handed over.
+    """The policy with its random numbers handed over.
 
-    ``luck(t, place)`` is the uniform number of list ``t`` at ``place``, by which users move;
+    ``uniform(t, place)`` is the uniform number of list ``t`` at ``place``, by which users move;
     normal vectors for the draws are arguments of :meth:`draw`. ``margin`` is how near the closest
     decision so far was to falling the other way.
     """
 
-    def __init__(self, d, users, luck, explore=0.25, reg=1.0, max_cohorts=256, link="identity"):
+    def __init__(self, d, users, uniform, explore=0.25, reg=1.0, max_cohorts=256, link="identity"):
         self.logistic = link == "logistic"
-        self.d, self.explore, self.reg, self.luck = d, explore, reg, luck
+        self.d, self.explore, self.reg, self.uniform = d, explore, reg, uniform
         self.places = max_cohorts + 1  # model 0 is everyone's
         self.users, self.rows, self.clicks, self.label, self.due = [], {}, {}, {}, {}
         for user in users:
             self.join(user)
         self.split_due = [0] * self.places
         self.behind = {g: (np.zeros((d, d)), np.zeros(d), 0) for g in range(self.places)}
-        self.error = np.zeros((cohort_posterior.N_BUCKETS, cohort_posterior.N_PREDICTORS))
-        self.judged = np.zeros(cohort_posterior.N_BUCKETS)  # the looks that errors are of
-        self.way = [cohort_selection.FIRST_PREDICTOR] * cohort_posterior.N_BUCKETS
-        self.noise = cohort_cascade.INITIAL_NOISE * (16 if self.logistic else 1)
-        self.unrest = 1.0  # the share of reviews that moved somebody
-        self.slack = 0.0  # the share of the slack that is allowed, as of the last judgement
+        self.error = np.zeros((constants.N_BUCKETS, constants.N_PREDICTORS))
+        self.evaluated = np.zeros(constants.N_BUCKETS)  # the observations that errors are of
+        self.predictor = [constants.FIRST_PREDICTOR] * constants.N_BUCKETS
+        self.noise = constants.INITIAL_NOISE * (16 if self.logistic else 1)
+        self.move_rate = 1.0  # the share of reassignments that moved somebody
+        self.tolerance = 0.0  # the share of the tolerance that is in force
         self.lists = 0
         self.draws_moves = self.measures_noise = self.mirrors_draws = True
         self.passes_over = True
@@ -92,14 +87,14 @@ class CohortCascade:
         covariance = np.linalg.inv(self.reg * np.eye(self.d) + rows.T @ rows)
         return covariance, covariance @ rows.T @ clicks
 
-    def belief(self, g):
+    def posterior(self, g):
         """Covariance (in units of the noise) and weights of model ``g``, as of the last time."""
         gram, moment, _ = self.behind[g]
         covariance = np.linalg.inv(self.reg * np.eye(self.d) + gram)
         return covariance, covariance @ moment
 
     def weights(self, g):
-        return self.belief(g)[1]
+        return self.posterior(g)[1]
 
     def count(self, user):
         return len(self.clicks.get(user, ()))
@@ -115,61 +110,65 @@ class CohortCascade:
     def keep(self, g):
         """The same if the count has changed enough."""
         now, then = self.count_of(g), self.behind[g][2]
-        if now >= cohort_models.RENEW_GROWTH * then or cohort_models.RENEW_GROWTH * now < then:
+        if now >= constants.RENEW_GROWTH * then or constants.RENEW_GROWTH * now < then:
             self.remember(g)
 
     def spread(self, g):
         """Covariance of a user's weights around cohort ``g``."""
-        return self.belief(g)[0] + WITHIN * np.eye(self.d)
+        return self.posterior(g)[0] + WITHIN * np.eye(self.d)
 
     # -- one user -----------------------------------------------------------------------------
 
     def bucket(self, user):
-        return min(int(math.log2(self.count(user) + 1)), cohort_posterior.N_BUCKETS - 1)
+        return min(int(math.log2(self.count(user) + 1)), constants.N_BUCKETS - 1)
 
-    def centre_of(self, user, way):
-        return self.label.get(user, 0) if WAYS[way][0] == "cohort" else 0
+    def prior_model(self, user, predictor):
+        return self.label.get(user, 0) if PREDICTORS[predictor][0] == "cohort" else 0
 
-    def own_matrix(self, user, pull):
+    def own_matrix(self, user, precision):
         rows = self.rows.get(user, np.zeros((0, self.d)))
-        return rows.T @ rows + pull * np.eye(self.d)
+        return rows.T @ rows + precision * np.eye(self.d)
 
-    def personal(self, user, pull, centre):
-        if pull == math.inf:
-            return centre
+    def posterior_mean(self, user, precision, prior_mean):
+        if precision == math.inf:
+            return prior_mean
         if self.count(user) == 0:
-            return centre.copy()
+            return prior_mean.copy()
         moment = self.rows[user].T @ self.clicks[user]
-        return np.linalg.solve(self.own_matrix(user, pull), moment + pull * centre)
+        return np.linalg.solve(self.own_matrix(user, precision), moment + precision * prior_mean)
 
-    def way_of(self, user):
-        """The way in use; a pioneer, one of a few new users, has no stronger pull than 1."""
-        way = self.way[self.bucket(user)]
+    def predictor_of(self, user):
+        """The selected predictor; a warm-up user has precision 1 at most."""
+        predictor = self.predictor[self.bucket(user)]
         number = self.users.index(user) if user in self.users else len(self.users)
-        pioneers = [*range(15, 128, 16), *range(255, number + 1, 128)]
-        if number not in pioneers or self.count(user) >= cohort_posterior.WARM_UP_OBSERVATIONS:
-            return way
-        return way if WAYS[way][1] <= 1.0 else WAYS.index(("cohort", 1.0))
+        warm_up = [*range(15, 128, 16), *range(255, number + 1, 128)]
+        if number not in warm_up or self.count(user) >= constants.WARM_UP_OBSERVATIONS:
+            return predictor
+        return predictor if PREDICTORS[predictor][1] <= 1.0 else PREDICTORS.index(("cohort", 1.0))
 
     def expected(self, user):
-        way = self.way_of(user)
-        return self.personal(user, WAYS[way][1], self.weights(self.centre_of(user, way)))
+        predictor = self.predictor_of(user)
+        return self.posterior_mean(
+            user, PREDICTORS[predictor][1], self.weights(self.prior_model(user, predictor))
+        )
 
     def draw(self, user, first, second):
-        """The weights that two standard normal vectors stand for: the centre, then the user."""
-        way = self.way_of(user)
-        g, pull = self.centre_of(user, way), WAYS[way][1]
+        """The weights that two standard normal vectors stand for: the prior mean, then the user."""
+        predictor = self.predictor_of(user)
+        g, precision = self.prior_model(user, predictor), PREDICTORS[predictor][1]
         scale = self.explore * math.sqrt(self.noise)
         seen, _, _ = self.behind[g]
         upper = np.linalg.cholesky(self.reg * np.eye(self.d) + seen).T
-        wide = cohort_cascade.MEAN_WIDENING * scale
-        centre = self.weights(g) + wide * np.linalg.solve(upper, first)
-        if pull == math.inf:
-            return centre
-        upper = np.linalg.cholesky(self.own_matrix(user, pull)).T
-        return self.personal(user, pull, centre) + scale * np.linalg.solve(upper, second)
+        wide = constants.MEAN_WIDENING * scale
+        prior_mean = self.weights(g) + wide * np.linalg.solve(upper, first)
+        if precision == math.inf:
+            return prior_mean
+        upper = np.linalg.cholesky(self.own_matrix(user, precision)).T
+        return self.posterior_mean(user, precision, prior_mean) + scale * np.linalg.solve(
+            upper, second
+        )
 
-    def hopes(self, user, items, first, second, before=()):
+    def candidate_scores(self, user, items, first, second, before=()):
         """What items are ranked by: the better of the drawn weights and their mirror image.
 
         For a place of the list whose places before, rows of ``items``, have been passed over.
@@ -182,13 +181,13 @@ class CohortCascade:
 
     def disappointed(self, user, weights, passed):
         """What is believed if some items are passed over, one after the other."""
-        pull = WAYS[self.way_of(user)][1]
-        if pull > cohort_ranking.LARGEST_SEQUENTIAL_PRECISION or not self.passes_over:
+        precision = PREDICTORS[self.predictor_of(user)][1]
+        if precision > constants.LARGEST_SEQUENTIAL_PRECISION or not self.passes_over:
             return weights
-        precision = self.own_matrix(user, pull)
+        precision = self.own_matrix(user, precision)
         for item in passed:
-            rows, looks = self.straight(weights, item[None], np.zeros(1))
-            told = precision @ weights + rows.T @ looks
+            rows, observations = self.straight(weights, item[None], np.zeros(1))
+            told = precision @ weights + rows.T @ observations
             precision = precision + rows.T @ rows
             weights = np.linalg.solve(precision, told)
         return weights
@@ -196,26 +195,24 @@ class CohortCascade:
     def assert_list(self, user, items, ranking, k, first, second, near):
         """The list is the best from the shortlist, place by place, but for rounding."""
         assert len(set(ranking.tolist())) == len(ranking) == k
-        plain = self.hopes(user, items, first, second)
+        plain = self.candidate_scores(user, items, first, second)
         size = len(items)
         if (
             k > 1
             and self.passes_over
-            and WAYS[self.way_of(user)][1] <= cohort_ranking.LARGEST_SEQUENTIAL_PRECISION
+            and PREDICTORS[self.predictor_of(user)][1] <= constants.LARGEST_SEQUENTIAL_PRECISION
         ):
-            spare = (cohort_ranking.SHORTLIST_FACTOR - 1) * min(
-                k, cohort_ranking.SEQUENTIAL_POSITIONS
-            )
+            spare = (constants.SHORTLIST_FACTOR - 1) * min(k, constants.SEQUENTIAL_POSITIONS)
             size = min(size, k + spare)
         last = np.sort(plain)[-size]
         clear, allowed = plain > last + near, plain >= last - near
         for place, row in enumerate(ranking):
             before = ranking[:place]
-            learned = before[: cohort_ranking.SEQUENTIAL_POSITIONS - 1]
-            hopes = self.hopes(user, items, first, second, learned)
+            learned = before[: constants.SEQUENTIAL_POSITIONS - 1]
+            candidate_scores = self.candidate_scores(user, items, first, second, learned)
             assert allowed[row], f"place {place}: not on the shortlist"
-            left = np.delete(hopes, before)[np.delete(clear, before)]
-            assert hopes[row] >= np.max(left, initial=-math.inf) - near, f"place {place}"
+            left = np.delete(candidate_scores, before)[np.delete(clear, before)]
+            assert candidate_scores[row] >= np.max(left, initial=-math.inf) - near, f"place {place}"
 
     # -- learning -----------------------------------------------------------------------------
 
@@ -225,102 +222,101 @@ class CohortCascade:
         t, self.lists = self.lists, self.lists + 1
         X = np.array(shown_rows[:examined], dtype=float)
         y = np.array([float(k in clicks) for k in range(examined)])
-        few = self.judged[self.bucket(user)] < cohort_selection.EVALUATED_FULLY
-        if few or t % cohort_selection.EVALUATED_EVERY == 0:
-            self.judge(user, X, y)
+        few = self.evaluated[self.bucket(user)] < constants.EVALUATED_FULLY
+        if few or t % constants.EVALUATED_EVERY == 0:
+            self.evaluate(user, X, y)
         if self.logistic:
             X, y = self.straightened(user, X, y)
         self.rows[user] = np.vstack([self.rows[user], X])
         self.clicks[user] = np.concatenate([self.clicks[user], y])
         for g in {0, self.label[user]}:
             self.keep(g)
-        if self.review(user, t):
+        if self.reassign_due(user, t):
             self.consider_split(user)
 
-    def judge(self, user, X, y):
-        """Every way predicts; errors fade; the best way is used from now on."""
+    def evaluate(self, user, X, y):
+        """Every predictor predicts; errors decay; the best is selected from now on."""
         place = self.bucket(user)
-        memory = cohort_selection.WINDOW_SHARE * self.count_of(0)
-        memory = min(max(memory, cohort_selection.SHORTEST_WINDOW), cohort_selection.LONGEST_WINDOW)
+        memory = constants.WINDOW_SHARE * self.count_of(0)
+        memory = min(max(memory, constants.SHORTEST_WINDOW), constants.LONGEST_WINDOW)
         fade = (1 - 1 / memory) ** len(y)
-        fade_noise = cohort_selection.NOISE_DECAY ** len(y)
-        now = self.way[place]
-        if place > 0 and self.judged[place] == 0:
-            share = min(1, cohort_selection.INHERITED_OBSERVATIONS / max(self.judged[place - 1], 1))
+        fade_noise = constants.NOISE_DECAY ** len(y)
+        now = self.predictor[place]
+        if place > 0 and self.evaluated[place] == 0:
+            share = min(1, constants.INHERITED_OBSERVATIONS / max(self.evaluated[place - 1], 1))
             self.error[place] = share * self.error[place - 1]
-            self.judged[place] = share * self.judged[place - 1]
-        centres = {"everyone": self.weights(0), "cohort": self.weights(self.label[user])}
-        for way, (centre, pull) in enumerate(WAYS):
-            guess = self.chance(X @ self.personal(user, pull, centres[centre]))
+            self.evaluated[place] = share * self.evaluated[place - 1]
+        prior_means = {"everyone": self.weights(0), "cohort": self.weights(self.label[user])}
+        for predictor, (prior_mean, precision) in enumerate(PREDICTORS):
+            guess = self.chance(X @ self.posterior_mean(user, precision, prior_means[prior_mean]))
             total = float(((y - guess) ** 2).sum())
-            self.error[place, way] = fade * self.error[place, way] + total
-            if way == now and self.measures_noise and not self.logistic:
+            self.error[place, predictor] = fade * self.error[place, predictor] + total
+            if predictor == now and self.measures_noise and not self.logistic:
                 self.noise = fade_noise * self.noise + (1 - fade_noise) * total / len(y)
-        self.judged[place] = fade * self.judged[place] + len(y)
+        self.evaluated[place] = fade * self.evaluated[place] + len(y)
         doubt = min(
             1,
-            (self.noise / 16 if self.logistic else self.noise)
-            / cohort_selection.FAIR_COIN_VARIANCE,
+            (self.noise / 16 if self.logistic else self.noise) / constants.FAIR_COIN_VARIANCE,
         )
-        self.slack = (
-            doubt * self.count_of(0) / (self.count_of(0) + cohort_selection.TOLERANCE_OBSERVATIONS)
+        self.tolerance = (
+            doubt * self.count_of(0) / (self.count_of(0) + constants.TOLERANCE_OBSERVATIONS)
         )
-        self.way[place] = self.loosened(place, int(np.argmin(self.penalised(place))))
+        self.predictor[place] = self.tolerated(place, int(np.argmin(self.penalised(place))))
 
     def chance(self, z):
         return 1 / (1 + np.exp(-z)) if self.logistic else np.clip(z, 0.0, 1.0)
 
     def straightened(self, user, X, y):
-        """Looks in a logistic world as looks in a linear one, after their noise is measured."""
+        """Observations linearized, after their noise is measured."""
         expected = self.expected(user)
-        z = np.clip(X @ expected, -cohort_posterior.LARGEST_LOGIT, cohort_posterior.LARGEST_LOGIT)
+        z = np.clip(X @ expected, -constants.LARGEST_LOGIT, constants.LARGEST_LOGIT)
         rest = (y - self.chance(z)) / np.sqrt(self.chance(z) * (1 - self.chance(z)))
         if self.measures_noise:
             for square in (2 * rest) ** 2:
-                self.noise *= cohort_selection.NOISE_DECAY
-                self.noise += (1 - cohort_selection.NOISE_DECAY) * min(square, 100.0)
+                self.noise *= constants.NOISE_DECAY
+                self.noise += (1 - constants.NOISE_DECAY) * min(square, 100.0)
         return self.straight(expected, X, y)
 
     def straight(self, weights, X, y):
-        """Looks in a logistic world as looks of variance 4 in a linear one, by the tangent."""
+        """Observations linearized, with variance 4."""
         if not self.logistic:
             return X, y
-        z = np.clip(X @ weights, -cohort_posterior.LARGEST_LOGIT, cohort_posterior.LARGEST_LOGIT)
+        z = np.clip(X @ weights, -constants.LARGEST_LOGIT, constants.LARGEST_LOGIT)
         m = self.chance(z)
         slope = m * (1 - m)
         scale = 2 * np.sqrt(slope)
         return scale[:, None] * X, scale * (z + (y - m) / slope)
 
     def penalised(self, place):
-        """Errors of the ways; the weaker the pull, the more is added, and to all but the first."""
-        strongest_first = sorted({pull for _, pull in WAYS}, reverse=True)
-        steps = np.array([strongest_first.index(pull) for _, pull in WAYS])
-        ahead = np.full(len(WAYS), cohort_selection.HEAD_START)
-        ahead[WAYS.index(("everyone", 4.0))] = 0
-        share = 1 + self.judged[place] / cohort_selection.HEAD_START_OBSERVATIONS
-        return self.error[place] * (1 + cohort_selection.MARGIN * steps) + ahead / share
+        """Errors of the predictors, with margin and head start."""
+        strongest_first = sorted({precision for _, precision in PREDICTORS}, reverse=True)
+        steps = np.array([strongest_first.index(precision) for _, precision in PREDICTORS])
+        ahead = np.full(len(PREDICTORS), constants.HEAD_START)
+        ahead[PREDICTORS.index(("everyone", 4.0))] = 0
+        share = 1 + self.evaluated[place] / constants.HEAD_START_OBSERVATIONS
+        return self.error[place] * (1 + constants.MARGIN * steps) + ahead / share
 
-    def loosened(self, place, best):
-        """The weakest pull that is hardly worse, if already the best one is weak."""
-        centre, pull = WAYS[best]
-        if pull > cohort_posterior.PRECISIONS[cohort_selection.FIRST_PERSONAL]:
+    def tolerated(self, place, best):
+        """The smallest precision that is hardly worse, if already the best one is weak."""
+        prior_mean, precision = PREDICTORS[best]
+        if precision > constants.PRECISIONS[constants.FIRST_PERSONAL]:
             return best
-        slack = self.slack * (
-            cohort_selection.TOLERANCE + cohort_selection.EARLY_TOLERANCE / 2**place
-        )
+        tolerance = self.tolerance * (constants.TOLERANCE + constants.EARLY_TOLERANCE / 2**place)
         least = self.error[place, best]
         weaker = [
-            (other, way)
-            for way, (around, other) in enumerate(WAYS)
-            if around == centre and other <= pull and self.error[place, way] <= (1 + slack) * least
+            (other, predictor)
+            for predictor, (around, other) in enumerate(PREDICTORS)
+            if around == prior_mean
+            and other <= precision
+            and self.error[place, predictor] <= (1 + tolerance) * least
         ]
         return min(weaker)[1]
 
-    def may_be(self, place, way):
-        """Whether a way is the one to use, but for rounding: two ways may be equally good."""
+    def may_be(self, place, predictor):
+        """Whether a predictor may be selected, but for rounding: two may be equally good."""
         errors = self.penalised(place)
         near = np.flatnonzero(errors <= errors.min() + 1e-9)
-        return way in {self.loosened(place, int(best)) for best in near}
+        return predictor in {self.tolerated(place, int(best)) for best in near}
 
     def below(self, one, other):
         """``one < other``, remembering how near they were."""
@@ -328,40 +324,40 @@ class CohortCascade:
         self.margin = min(self.margin, abs(one - other) / scale)
         return one < other
 
-    def review(self, user, t):
-        due = self.count(user) >= max(self.due[user], cohort_assignment.FIRST_ASSIGNMENT)
+    def reassign_due(self, user, t):
+        due = self.count(user) >= max(self.due[user], constants.FIRST_ASSIGNMENT)
         if due:
             self.place(user, t, 0)
-            self.due[user] = int(cohort_assignment.REASSIGNMENT_GROWTH * self.count(user)) + 5
-        if self.luck(t, 1_000_000) < max(cohort_assignment.LOWEST_MOVE_RATE, self.unrest):
-            other = self.users[int(self.luck(t, 1_000_001) * len(self.users))]
-            if self.count(other) >= cohort_assignment.FIRST_ASSIGNMENT:
+            self.due[user] = int(constants.REASSIGNMENT_GROWTH * self.count(user)) + 5
+        if self.uniform(t, 1_000_000) < max(constants.LOWEST_MOVE_RATE, self.move_rate):
+            other = self.users[int(self.uniform(t, 1_000_001) * len(self.users))]
+            if self.count(other) >= constants.FIRST_ASSIGNMENT:
                 moved = self.place(other, t, 1)
-                self.unrest += 0.01 * (float(moved) - self.unrest)
+                self.move_rate += 0.01 * (float(moved) - self.move_rate)
         return due
 
     def gumbel(self, t, place):
         if not self.draws_moves:
             return 0.0
-        u = self.luck(t, place) * (1 - 1e-12) + 5e-13
+        u = self.uniform(t, place) * (1 - 1e-12) + 5e-13
         return -math.log(-math.log(u))
 
-    def evidence(self, users, centre, spread):
-        """Log-probability of what some users clicked if their common weights ~ N(centre, .)."""
+    def evidence(self, users, prior_mean, spread):
+        """Log-probability of what some users clicked if their common weights ~ N(prior_mean, .)."""
         rows, clicks = self.samples(users)
-        noise = max(self.noise, cohort_evidence.LOWEST_NOISE)
-        return log_probability(rows, clicks, centre, spread, noise)
+        noise = max(self.noise, constants.LOWEST_NOISE)
+        return log_probability(rows, clicks, prior_mean, spread, noise)
 
     def of_own(self, user):
         """Evidence in the user's own cohort without the user, unless it hardly counts there."""
         g = self.label[user]
-        if self.count(user) <= cohort_evidence.SMALL_SHARE * self.count_of(g):
+        if self.count(user) <= constants.SMALL_SHARE * self.count_of(g):
             return self.evidence([user], self.weights(g), self.spread(g))
-        covariance, centre = self.ridge([other for other in self.members(g) if other != user])
-        return self.evidence([user], centre, covariance + WITHIN * np.eye(self.d))
+        covariance, prior_mean = self.ridge([other for other in self.members(g) if other != user])
+        return self.evidence([user], prior_mean, covariance + WITHIN * np.eye(self.d))
 
     def candidates(self, user, t, turn):
-        """Label and value (log-probability plus luck) of each cohort in question; 0 is a new one.
+        """Label and value (log-probability plus noise) of each cohort in question; 0 is a new one.
 
         The cohort of the user comes first, a new one second.
         """
@@ -371,25 +367,25 @@ class CohortCascade:
             yield own, value + self.gumbel(t, first)
         flat = (WITHIN + BETWEEN) * np.eye(self.d)
         yield 0, self.evidence([user], self.weights(0), flat) + self.gumbel(t, first + 1)
-        start = int(self.luck(t, first + 2) * self.places)
+        start = int(self.uniform(t, first + 2) * self.places)
         order = [(start + step) % self.places for step in range(self.places)]
         others = [g for g in order if g != own and g in self.occupied()]
-        for g in self.promising(user, others[: cohort_assignment.MAX_CANDIDATES], t, first):
+        for g in self.promising(user, others[: constants.MAX_CANDIDATES], t, first):
             value = self.evidence([user], self.weights(g), self.spread(g))
             yield g, value + math.log(self.size(g)) + self.gumbel(t, first + 3 + g)
 
     def promising(self, user, labels, t, first):
         """The few labels whose weights, taken as certain, explain the user best."""
-        noise = max(self.noise, cohort_evidence.LOWEST_NOISE)
-        most = cohort_assignment.SCORED_CANDIDATES
-        hopes = {}
+        noise = max(self.noise, constants.LOWEST_NOISE)
+        most = constants.SCORED_CANDIDATES
+        candidate_scores = {}
         for g in labels:
             better = self.misses(user, np.zeros(self.d)) - self.misses(user, self.weights(g))
-            luck = self.gumbel(t, first + 3 + g)
-            hopes[g] = better / (2 * noise) + math.log(self.size(g)) + luck
-        ranked = sorted(labels, key=lambda g: -hopes[g])
+            uniform = self.gumbel(t, first + 3 + g)
+            candidate_scores[g] = better / (2 * noise) + math.log(self.size(g)) + uniform
+        ranked = sorted(labels, key=lambda g: -candidate_scores[g])
         for one, other in pairwise(ranked[: most + 1]):
-            self.below(hopes[other], hopes[one])
+            self.below(candidate_scores[other], candidate_scores[one])
         return ranked[:most]
 
     def place(self, user, t, turn):
@@ -407,8 +403,8 @@ class CohortCascade:
         if best != own:
             self.move(user, best)
         if runner > 0 and runner != best and best > 0 and self.size(runner) > 0:
-            tried = self.luck(t, 1_000_002 + turn) < cohort_assignment.MERGE_RATE
-            if tried and self.below(top - second, cohort_assignment.MERGE_EVIDENCE):
+            tried = self.uniform(t, 1_000_002 + turn) < constants.MERGE_RATE
+            if tried and self.below(top - second, constants.MERGE_EVIDENCE):
                 small, large = runner, best
                 if self.size(runner) > self.size(best):
                     small, large = best, runner
@@ -436,8 +432,8 @@ class CohortCascade:
     def gain_of_two(self, small, large):
         """By how much two cohorts explain the small one's feedback better than one."""
         apart = WITHIN * (1 / self.size(small) + 1 / self.size(large)) * np.eye(self.d)
-        covariance, centre = self.belief(large)
-        together = self.evidence(self.members(small), centre, covariance + apart)
+        covariance, prior_mean = self.posterior(large)
+        together = self.evidence(self.members(small), prior_mean, covariance + apart)
         flat = BETWEEN * np.eye(self.d)
         alone = self.evidence(self.members(small), self.weights(0), flat + apart)
         self.below(alone, together)
@@ -453,7 +449,7 @@ class CohortCascade:
     # -- a cohort in two ----------------------------------------------------------------------
 
     def misses(self, user, weights):
-        """Squared error of what weights say of all that a user has looked at."""
+        """Squared error of what weights say of all that a user has examined."""
         return float(((self.clicks[user] - self.rows[user] @ weights) ** 2).sum())
 
     def consider_split(self, user):
@@ -462,15 +458,15 @@ class CohortCascade:
         members = self.members(g)
         if g == 0 or len(members) < 2 or self.count_of(g) < self.split_due[g]:
             return
-        self.split_due[g] = int(cohort_split.SPLIT_GROWTH * self.count_of(g)) + 5
+        self.split_due[g] = int(constants.SPLIT_GROWTH * self.count_of(g)) + 5
         new = self.free_label()
         if new == 0:
             return
-        assert len(members) <= cohort_split.MAX_SPLIT_USERS
+        assert len(members) <= constants.MAX_SPLIT_USERS
         old_centre = self.weights(g)
-        new_centre = self.personal(user, 1 / BETWEEN, old_centre)
+        new_centre = self.posterior_mean(user, 1 / BETWEEN, old_centre)
         followers = [user]
-        for turn in range(cohort_split.SPLIT_ITERATIONS):
+        for turn in range(constants.SPLIT_ITERATIONS):
             if turn > 0:
                 new_centre = self.ridge(followers)[1]
                 old_centre = self.ridge([one for one in members if one not in followers])[1]

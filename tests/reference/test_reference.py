@@ -126,7 +126,7 @@ class TestClubCascade:
         assert club.radius(3) == pytest.approx(math.sqrt(1 + math.log(4)) / 4)
         # x = (1, 0.5): width sqrt(1.25); the bonus times the luck
         half = np.array([[0.5]])
-        assert club.bounds("a", half, luck=[0.25]) == pytest.approx([0.5 * math.sqrt(1.25)])
+        assert club.bounds("a", half, uniforms=[0.25]) == pytest.approx([0.5 * math.sqrt(1.25)])
         club.update("a", half, 1, (0,))
         assert np.array_equal(club.S["a"], [[1, 0.5], [0.5, 0.25]])
         assert np.array_equal(club.b["a"], [1, 0.5])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import clubcascade as cc
-from clubcascade.checks._play import learned, same
+from clubcascade.checks._rounds import learned, same
 from clubcascade.errors import (
     InvalidArgument,
     InvalidFeedback,

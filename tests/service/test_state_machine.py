@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 )
 
 import clubcascade as cc
-from clubcascade.checks._play import learned, same
+from clubcascade.checks._rounds import learned, same
 from tests.service.shops import ITEMS, NAMES, Clock, D, replayed, shop
 
 WAIT = 100

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import clubcascade as cc
-from clubcascade.checks._play import same
+from clubcascade.checks._rounds import same
 from clubcascade.kernels import counter_rng
 from clubcascade.kernels.jit import INTERPRETED
 from clubcascade.policies import POLICIES

@@ -28,7 +28,7 @@ def sure_things_are_sure(model: ClickModel) -> None:
 
 
 def examined_ends_at_the_last_click(model: ClickModel) -> None:
-    """What comes after the last click is unknown; without a click all was looked at."""
+    """Items after the last click are not observed; without a click all were examined."""
     rng = np.random.default_rng(2)
     for _ in range(200):
         feedback = model.sample(np.full(5, 0.3), rng)
@@ -37,7 +37,7 @@ def examined_ends_at_the_last_click(model: ClickModel) -> None:
 
 
 def value_is_the_chance_of_satisfaction(model: ClickModel) -> None:
-    """The value lies in [0, 1], grows with attraction, and bounds the chance of a click."""
+    """The value lies in [0, 1], grows with attraction, and bounds the probability of a click."""
     rng = np.random.default_rng(3)
     attraction = np.array([0.2, 0.5, 0.1])
     value = model.value(attraction)

@@ -35,7 +35,7 @@ def a_seed_gives_the_same_world(env: Environment) -> None:
     assert first != rollout(2), "two seeds gave one world"
 
 
-def luck_is_the_items_own(env: Environment) -> None:
+def clicks_do_not_depend_on_position(env: Environment) -> None:
     """Whether an item is liked this round does not depend on the position it is shown at."""
     env.reset(3)
     for _ in range(50):
@@ -45,7 +45,7 @@ def luck_is_the_items_own(env: Environment) -> None:
         feedback = env.respond(user, np.arange(n)[::-1])
         for position in range(feedback.examined):
             liked = position in feedback.clicks
-            assert liked == alone[n - 1 - position], "an item's luck changed with its position"
+            assert liked == alone[n - 1 - position], "a click depends on the position of the item"
 
 
 def regret_is_a_loss(env: Environment) -> None:
@@ -61,6 +61,6 @@ def regret_is_a_loss(env: Environment) -> None:
 
 ENVIRONMENT_CHECKS: tuple[Check, ...] = (
     a_seed_gives_the_same_world,
-    luck_is_the_items_own,
+    clicks_do_not_depend_on_position,
     regret_is_a_loss,
 )

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from clubcascade.checks._play import (
+from clubcascade.checks._rounds import (
     ROUNDS,
     K,
     catalog_for,
     check_list,
     learned,
-    play,
-    played,
+    run_rounds,
     same,
+    trained,
 )
 from clubcascade.checks.policy_arithmetic import extremes_stay_finite
 from clubcascade.checks.policy_states import (
@@ -26,7 +26,7 @@ from clubcascade.checks.policy_states import (
     loaded_takes_the_same_step,
     parameters_are_kept,
     refused_state_changes_nothing,
-    saved_continues_to_the_bit,
+    saved_continues_bit_for_bit,
     state_is_a_copy,
 )
 from clubcascade.core import Catalog, Feedback, Policy, Slate
@@ -40,7 +40,7 @@ Check = Callable[[Policy], None]
 def check_policy(policy: Policy) -> None:
     """Run every check on a policy; raise AssertionError at the first broken promise, by its name.
 
-    Other errors of the policy, such as a TypeError, are told as the promise that they break.
+    Other errors of the policy, such as a TypeError, are found as the promise that they break.
     """
     if isinstance(policy, type):
         raise InvalidArgument(
@@ -50,14 +50,14 @@ def check_policy(policy: Policy) -> None:
         try:
             check(policy.fresh())
         except Exception as error:
-            told = str(error) if isinstance(error, AssertionError) else repr(error)
+            found = str(error) if isinstance(error, AssertionError) else repr(error)
             promise = (check.__doc__ or "").partition("\n")[0]
-            raise AssertionError(f"{check.__name__}: {told} (Promised: {promise})") from error
+            raise AssertionError(f"{check.__name__}: {found} (Promised: {promise})") from error
 
 
 def lists_are_distinct_rows(policy: Policy) -> None:
     """``recommend`` returns k distinct rows of the items, for users old and new."""
-    catalog, _ = played(policy)
+    catalog, _ = trained(policy)
     for user in (0, 1, 2):
         for k in (1, K, len(catalog)):
             ranking = policy.recommend(user, catalog, k)
@@ -66,19 +66,19 @@ def lists_are_distinct_rows(policy: Policy) -> None:
 
 def recommend_learns_nothing(policy: Policy) -> None:
     """``recommend`` leaves what was learned as it is."""
-    catalog, _ = played(policy)
+    catalog, _ = trained(policy)
     before = learned(policy)
-    stranger = Catalog(np.zeros((4, catalog.n_features)), ids=[f"new {row}" for row in range(4)])
+    other_items = Catalog(np.zeros((4, catalog.n_features)), ids=[f"new {row}" for row in range(4)])
     for user in range(3):
         policy.recommend(user, catalog, K)
-        policy.recommend(user, stranger, K)
+        policy.recommend(user, other_items, K)
     assert same(before, learned(policy)), "recommend changed what was learned"
 
 
 def replay_rebuilds_the_state(policy: Policy) -> None:
-    """The log alone gives the same state to the bit: ``update`` needs no earlier ``recommend``."""
+    """The log alone gives the same state bit for bit: ``update`` needs no earlier ``recommend``."""
     other = policy.fresh()
-    catalog, log = played(policy)
+    catalog, log = trained(policy)
     for event in log:
         other.update(event.user, catalog[event.ranking], event.feedback)
     assert same(learned(policy), learned(other)), "a replayed log gave another state"
@@ -103,7 +103,7 @@ def inputs_may_be_read_only(policy: Policy) -> None:
 def unseen_items_teach_nothing(policy: Policy) -> None:
     """Items after the last examined one teach nothing."""
     other = policy.fresh()
-    catalog, log = played(policy)
+    catalog, log = trained(policy)
     rng = np.random.default_rng(2)
     for event in log:
         ranking = event.ranking.copy()
@@ -114,38 +114,38 @@ def unseen_items_teach_nothing(policy: Policy) -> None:
     assert same(learned(policy), learned(other)), "items that nobody examined taught something"
 
 
-def loose_items_are_a_catalogue(policy: Policy) -> None:
+def a_matrix_is_a_catalogue(policy: Policy) -> None:
     """Items as a matrix and as a catalogue give the same lists and teach the same."""
     if policy.n_features is None:
         return
     other = policy.fresh()
     catalog = catalog_for(policy)
-    for event in play(policy, catalog):
+    for event in run_rounds(policy, catalog):
         rows = other.recommend(event.user, catalog.features, K)
-        assert np.array_equal(rows, event.ranking), "loose items got another list"
+        assert np.array_equal(rows, event.ranking), "a matrix got another list"
         other.update(event.user, catalog.features[rows], event.feedback)
-    assert same(policy.state(), other.state()), "loose items taught something else"
+    assert same(policy.state(), other.state()), "a matrix taught something else"
 
 
 def list_with_scores_is_recommend_and_scores(policy: Policy) -> None:
     """The list with scores, where a policy has one, is that of ``recommend`` and ``scores``."""
     if not getattr(policy, "has_scores", False):
         return
-    told: Any = policy
+    scored: Any = policy
     other: Any = policy.fresh()
-    catalog, _ = played(policy)
+    catalog, _ = trained(policy)
     other.load_state(policy.state())
     for user in (0, 1, 11):
         for items in (catalog, np.array(catalog.features)):
-            rows, scores = told.recommend_scored(user, items, K)
+            rows, scores = scored.recommend_scored(user, items, K)
             assert rows == other.recommend(user, items, K).tolist(), "another list with its scores"
             own = other.scores(user, items)[rows]
             close = np.allclose(scores, own, rtol=1e-12, atol=1e-12)
             assert close, f"a list with scores {scores}, where scores has {own.tolist()}"
 
 
-def simulations_play_it(policy: Policy) -> None:
-    """``simulate`` plays the policy, the same way each time: so do experiments."""
+def simulations_run_it(policy: Policy) -> None:
+    """``simulate`` runs the policy, with the same result each time: so do experiments."""
     env = Synthetic(
         n_users=6, n_clusters=2, n_items=12, n_features=policy.n_features or 3, gap=0.5, seed=1
     )
@@ -157,7 +157,7 @@ def simulations_play_it(policy: Policy) -> None:
 
 def bad_input_changes_nothing(policy: Policy) -> None:
     """A rejected call names what is wrong and leaves the policy untouched."""
-    catalog, _ = played(policy)
+    catalog, _ = trained(policy)
     before = copy.deepcopy(policy.state())
     for call, arguments in _bad_calls(policy, catalog):
         said = f"{call}({', '.join(map(_short, arguments))})"
@@ -212,14 +212,14 @@ POLICY_CHECKS: tuple[Check, ...] = (
     learned_keeps_its_parameters,
     state_is_a_copy,
     loaded_takes_the_same_step,
-    saved_continues_to_the_bit,
+    saved_continues_bit_for_bit,
     copies_take_the_same_steps,
     refused_state_changes_nothing,
     inputs_may_be_read_only,
     unseen_items_teach_nothing,
-    loose_items_are_a_catalogue,
+    a_matrix_is_a_catalogue,
     list_with_scores_is_recommend_and_scores,
-    simulations_play_it,
+    simulations_run_it,
     bad_input_changes_nothing,
     extremes_stay_finite,
 )

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from clubcascade.checks._play import K
+from clubcascade.checks._rounds import K
 from clubcascade.core import Catalog, Policy
 from clubcascade.errors import ClubCascadeError
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clubcascade.checks._play import ROUNDS, K, catalog_for, learned, play, played, same
+from clubcascade.checks._rounds import ROUNDS, K, catalog_for, learned, run_rounds, same, trained
 from clubcascade.core import Policy
 from clubcascade.errors import InvalidArgument, ModelFileError
 from clubcascade.policies import load
@@ -34,7 +34,7 @@ def parameters_are_kept(policy: Policy) -> None:
 def learned_keeps_its_parameters(policy: Policy) -> None:
     """A policy that has learned refuses ``set_params``."""
     params = policy.get_params()
-    played(policy)
+    trained(policy)
     if params and not same(learned(policy), learned(policy.fresh())):
         _refused(policy, "a parameter of a policy that has learned", **params)
 
@@ -52,7 +52,7 @@ def _refused(policy: Policy, what: str, **params: Any) -> None:
 
 def state_is_a_copy(policy: Policy) -> None:
     """Changing what ``state`` returned changes nothing in the policy."""
-    played(policy)
+    trained(policy)
     taken = policy.state()
     for name, value in taken.items():
         live = isinstance(value, np.random.Generator | np.random.BitGenerator)
@@ -70,7 +70,7 @@ def loaded_takes_the_same_step(policy: Policy) -> None:
     """At every round a policy loaded from the state takes the very same step."""
     catalog = catalog_for(policy)
     other = policy.fresh()
-    for event in play(policy, catalog, ROUNDS):
+    for event in run_rounds(policy, catalog, ROUNDS):
         ranking = other.recommend(event.user, catalog, K)
         assert np.array_equal(ranking, event.ranking), (
             f"a loaded policy shows another list: state must hold all that was learned; {DRAWS}"
@@ -81,9 +81,9 @@ def loaded_takes_the_same_step(policy: Policy) -> None:
         other.load_state(policy.state())
 
 
-def saved_continues_to_the_bit(policy: Policy) -> None:
+def saved_continues_bit_for_bit(policy: Policy) -> None:
     """A policy read from a file continues as the one that was saved."""
-    catalog, _ = played(policy)
+    catalog, _ = trained(policy)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.cc"
         policy.save(path)
@@ -92,24 +92,26 @@ def saved_continues_to_the_bit(policy: Policy) -> None:
         f"the name is that of {type(other)}; call clubcascade.register"
     )
     assert same(policy.state(), other.state()), "the file gave another state"
-    for ours, theirs in zip(play(policy, catalog, 20), play(other, catalog, 20), strict=True):
+    for ours, theirs in zip(
+        run_rounds(policy, catalog, 20), run_rounds(other, catalog, 20), strict=True
+    ):
         assert np.array_equal(ours.ranking, theirs.ranking), "the runs part"
     assert same(policy.state(), other.state()), "the saved policy learned differently"
 
 
 def copies_take_the_same_steps(policy: Policy) -> None:
     """``copy.deepcopy`` and ``pickle`` give an equal policy, which then goes its own way."""
-    catalog, _ = played(policy)
+    catalog, _ = trained(policy)
     before = policy.state()
     copies = {
         "copy.deepcopy": copy.deepcopy(policy),
         "pickle": pickle.loads(pickle.dumps(policy)),
     }
-    lists = [event.ranking for event in play(policy, catalog, 20)]
+    lists = [event.ranking for event in run_rounds(policy, catalog, 20)]
     for way, other in copies.items():
         assert type(other) is type(policy) and same(policy.params, other.params), way
         assert same(before, other.state()), f"{way} gave another state, or shares memory"
-        theirs = [event.ranking for event in play(other, catalog, 20)]
+        theirs = [event.ranking for event in run_rounds(other, catalog, 20)]
         assert np.array_equal(lists, theirs), f"a policy of {way} shows another list"
         assert same(policy.state(), other.state()), f"a policy of {way} learned differently"
 
@@ -120,8 +122,8 @@ def refused_state_changes_nothing(policy: Policy) -> None:
     A whole one is then taken over.
     """
     donor = policy.fresh()
-    catalog, _ = played(donor)
-    list(play(policy, catalog, ROUNDS // 2))
+    catalog, _ = trained(donor)
+    list(run_rounds(policy, catalog, ROUNDS // 2))
     before = policy.state()
     for what, broken in _broken(donor.state()):
         try:
@@ -139,7 +141,9 @@ def refused_state_changes_nothing(policy: Policy) -> None:
             policy.load_state(before)  # a part that files of an earlier version lack
     other = policy.fresh()
     other.load_state(before)
-    for ours, theirs in zip(play(policy, catalog, 20), play(other, catalog, 20), strict=True):
+    for ours, theirs in zip(
+        run_rounds(policy, catalog, 20), run_rounds(other, catalog, 20), strict=True
+    ):
         assert np.array_equal(ours.ranking, theirs.ranking), "a refused state changed the lists"
     policy.load_state(donor.state())
     assert same(donor.state(), policy.state()), "a policy that has learned took over another state"

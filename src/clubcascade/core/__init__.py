@@ -1,4 +1,4 @@
-"""The words of the problem: feedback, catalogue, policy, environment. NumPy only."""
+"""The types of the problem: feedback, catalogue, policy, environment. NumPy only."""
 
 from clubcascade.core.arrays import Floats, Ints, Words
 from clubcascade.core.catalog import Catalog, Items, Shown, Slate, check_slate, shown_rows

@@ -18,7 +18,7 @@ from clubcascade.model_file import check_ids
 
 
 class Catalog:
-    """A fixed set of items. Scoring a catalogue is many times faster than scoring loose items.
+    """A fixed set of items. Scoring a catalogue is many times faster than scoring a matrix.
 
     Parameters
     ----------

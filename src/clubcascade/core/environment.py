@@ -1,4 +1,4 @@
-"""For whom: what every environment is asked."""
+"""The interface of environments."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Environment(Protocol):
     n_features: int
 
     def reset(self, seed: int) -> None:
-        """Start again: the same seed gives the same arrivals and the same luck."""
+        """Start again: the same seed gives the same arrivals and the same random numbers."""
 
     def next_user(self) -> tuple[int, Floats | Catalog]:
         """Start a round: who comes, and the items that may be shown."""
 
     def respond(self, user: int, ranking: Ints) -> Feedback:
-        """Let the user of this round look at the list."""
+        """Simulate the feedback of this round's user on the list."""
 
     def regret(self, user: int, ranking: Ints) -> float | None:
         """Return the expected loss against the best list; None where it is unknown."""

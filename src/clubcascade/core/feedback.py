@@ -1,4 +1,4 @@
-"""What is known of one user's look at one list, and how the calls that take it read it."""
+"""Feedback of one user on one list, and how calls read it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from clubcascade.errors import InvalidArgument, InvalidFeedback
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What is known of one user's look at one list: a prefix, and the clicks in it.
+    """Feedback of one user on one list: how many items were examined, and the clicks among them.
 
     Parameters
     ----------
     examined
-        How many items the user is known to have looked at; what comes later is unseen.
+        How many items the user is known to have examined; later ones are not observed.
     clicks
         0-based positions of the clicked items, rising, all below ``examined``.
 
@@ -44,7 +44,7 @@ class Feedback:
             )
         except InvalidArgument as error:
             raise InvalidFeedback(
-                f"{error}; examined is how many items the user looked at, clicks are positions "
+                f"{error}; examined is how many items the user examined, clicks are positions "
                 f"among these"
             ) from None
         if any(later <= earlier for earlier, later in zip(clicks, clicks[1:], strict=False)):
@@ -79,7 +79,7 @@ class Feedback:
 
 
 def observed(click: int | None | Feedback, k: int) -> tuple[int, Floats]:
-    """Read the ``click`` argument of ``update``: how many of ``k`` were looked at, and 0/1 each."""
+    """Read the ``click`` argument of ``update``: how many of ``k`` were examined, and 0/1 each."""
     rewards = np.zeros(k)
     if click is None:
         return k, rewards
@@ -92,7 +92,7 @@ def observed(click: int | None | Feedback, k: int) -> tuple[int, Floats]:
 
 
 def observed_many(clicks: Sequence[int | None | Feedback], k: int) -> tuple[Ints, Floats]:
-    """Read the ``clicks`` of ``update_many``: how many of ``k`` were looked at, and 0/1 each."""
+    """Read the ``clicks`` of ``update_many``: how many of ``k`` were examined, and 0/1 each."""
     examined = np.full(len(clicks), k)
     rewards = np.zeros((len(clicks), k))
     for number, click in enumerate(clicks):

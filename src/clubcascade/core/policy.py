@@ -1,4 +1,4 @@
-"""Who ranks: what every policy is asked, and what follows from it."""
+"""The interface of policies, and what follows from it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Policy(ABC):
     """
 
     n_features: int | None
-    """Number of features of an item; None for a policy that does not look at them."""
+    """Number of features of an item; None for a policy that does not use them."""
 
     @abstractmethod
     def recommend(self, user: Hashable, items: Items, k: int) -> Ints:
@@ -119,7 +119,7 @@ class Policy(ABC):
         return _restored, (type(self), self.params, self.state())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy to one file; :func:`clubcascade.load` continues it to the bit."""
+        """Write the policy to one file; :func:`clubcascade.load` continues it bit for bit."""
         model_file.write(path, self.registry_name(), self.params, self.state())
 
     def __repr__(self) -> str:

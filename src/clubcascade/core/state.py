@@ -57,7 +57,7 @@ def generator_of(place: Any) -> np.random.Generator:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Tell whether two states, or parts of them, are equal to the bit.
+    """Tell whether two states, or parts of them, are equal bit for bit.
 
     >>> same({"draws": {"key": np.arange(2)}}, {"draws": {"key": np.arange(2)}})
     True

@@ -1,4 +1,4 @@
-"""Environments: who comes, what may be shown, what they do, and what that is worth."""
+"""Environments: arrivals, items, feedback, and expected rewards."""
 
 from __future__ import annotations
 

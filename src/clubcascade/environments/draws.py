@@ -9,7 +9,7 @@ from clubcascade.errors import InvalidArgument
 
 TOPICS = 3
 """Topics of an item, in a world where every item has a few."""
-_BLOCK = 100  # users whose probabilities are looked at together
+_BLOCK = 100  # users whose probabilities are computed together
 
 
 def even_weights(m: int, d: int, distance: float, rng: np.random.Generator) -> Floats:

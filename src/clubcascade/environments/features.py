@@ -62,20 +62,20 @@ def _eigenvectors(gram: Floats, most: int) -> tuple[Floats, Floats]:
     """Return the largest eigenvalues above zero, at most ``most``, and a fixed basis for them."""
     values, vectors = np.linalg.eigh(gram)
     values, vectors = values[::-1], vectors[:, ::-1]
-    slack = _EQUAL * max(float(values[0]), 1.0)
-    rank = int(np.sum(values > slack))
+    tolerance = _EQUAL * max(float(values[0]), 1.0)
+    rank = int(np.sum(values > tolerance))
     kept: list[Floats] = []
     first = 0
     while first < min(rank, most):
         last = first + 1
-        while last < rank and values[last - 1] - values[last] <= slack:
+        while last < rank and values[last - 1] - values[last] <= tolerance:
             last += 1
         kept.append(_basis(vectors[:, first:last]))
         first = last
     count = min(rank, most)
     if not kept:
         return np.zeros(0), np.zeros((len(gram), 0))
-    return np.maximum(values[:count], slack), np.concatenate(kept, axis=1)[:, :count]
+    return np.maximum(values[:count], tolerance), np.concatenate(kept, axis=1)[:, :count]
 
 
 def _basis(vectors: Floats) -> Floats:

@@ -36,7 +36,7 @@ class Oracle(Policy):
         self.n_features = env.n_features
 
     def recommend(self, user: Hashable, items: Items, k: int) -> Ints:
-        """Return the most attractive items, the best where a click ends the look most."""
+        """Return the most attractive items, the best where a click most often ends the session."""
         if not isinstance(user, int | np.integer):
             raise InvalidArgument(f"user must be a number of the environment's, got {user!r}")
         attraction = self.env.attraction_now(int(user))

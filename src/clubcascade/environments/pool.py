@@ -1,4 +1,4 @@
-"""The paper's replay of ratings: item features from some users' history, played by the others."""
+"""The paper's replay of ratings: features from the history of some users, replay of the others."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ class Pool(Matrix):
 
     A pool of users and items is taken. Some users of the pool become the history H, whose singular
     vectors are the features of the items; the others are the future F, whose clicks are replayed.
-    ``n_users`` of the future and ``n_items`` of the pool play. All draws follow from ``seed``.
+    ``n_users`` of the future and ``n_items`` of the pool are simulated. All draws follow from
+    ``seed``.
 
     Parameters
     ----------
     clicks
         Users x items, an array or sparse matrix of 0 and 1.
     n_users
-        Users who play, at most the users of the pool without the history.
+        Simulated users, at most the users of the pool without the history.
     n_items
-        Items that play, at most the items of the pool.
+        Simulated items, at most the items of the pool.
     n_features
         Features of an item; where H has a smaller rank, the last ones are 0.
     rule
@@ -41,7 +42,7 @@ class Pool(Matrix):
     pool
         Users and items of the pool, for the rules ``"most"`` and ``"random"``.
     history
-        Users of the pool whose clicks make the features; they do not play.
+        Users of the pool whose clicks make the features; they are not simulated.
     scaling
         ``"largest"`` divides all features by the largest norm and keeps popularity in the norm;
         ``"unit"`` divides each item's by its own. Items without a click in H stay zero.
@@ -55,7 +56,7 @@ class Pool(Matrix):
     Attributes
     ----------
     rows, columns
-        The users and items who play, as rows and columns of ``clicks``.
+        The simulated users and items, as rows and columns of ``clicks``.
     history_rows
         The users of the history, as rows of ``clicks``.
 

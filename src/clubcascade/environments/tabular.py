@@ -68,7 +68,7 @@ class TabularEnvironment:
         self.reset(0)
 
     def reset(self, seed: int) -> None:
-        """Start again: the same seed gives the same arrivals and the same luck."""
+        """Start again: the same seed gives the same arrivals and the same random numbers."""
         seed = validation.whole("seed", seed, low=0)
         self.keys = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self.round = -1
@@ -99,14 +99,14 @@ class TabularEnvironment:
         return user, self.catalog.features[self._rows]
 
     def respond(self, user: int, ranking: Ints) -> Feedback:
-        """Let the user of this round look at the list."""
+        """Simulate the feedback of this round's user on the list."""
         rows = self._table_rows(ranking)
         rewards = np.empty(len(rows))
         known = kernels.respond(self.world, self.round, user, rows, rewards)
         return Feedback(examined=known, clicks=tuple(np.flatnonzero(rewards).tolist()))
 
     def reward(self, feedback: Feedback) -> float:
-        """Return what the clicks are worth: 1, or the discount of the first clicked position."""
+        """Return the reward of the clicks: 1, or the discount of the first clicked position."""
         if not feedback.clicks:
             return 0.0
         if self._discount.size == 0:
@@ -114,7 +114,7 @@ class TabularEnvironment:
         return float(self._discount[min(feedback.clicks[0], self._discount.size - 1)])
 
     def value(self, user: int, ranking: Ints) -> float:
-        """Return the expected worth of the list: the chance that the user leaves satisfied."""
+        """Return the expected reward of the list: the probability of a satisfied user."""
         return float(kernels.value(self.world, user, self._table_rows(ranking)))
 
     def regret(self, user: int, ranking: Ints) -> float:
@@ -163,7 +163,7 @@ class TabularEnvironment:
 
 
 def _discount(click: ClickModel) -> Floats:
-    """Return what a click is worth at each position; nothing where that is always 1."""
+    """Return the reward of a click at each position; empty where that is always 1."""
     discounts = validation.discounts("discounts of click", getattr(click, "discounts", None))
     if discounts is None:
         return np.zeros(0)

@@ -198,7 +198,7 @@ class UserGraph:
         return i, home, merged
 
     def _make_room(self, i: int, links: Ints) -> int:
-        """Give the newcomer a list, and a longer one to every full list that it will enter.
+        """Give the new user a list, and a longer one to every full list that it will enter.
 
         Return how many entries are in use then.
         """

@@ -1,4 +1,4 @@
-"""CLUB-cascade: a model per connected component, statistics per user, edges that fall away.
+"""CLUB-cascade: a ridge model per connected component, statistics per user, edge deletion.
 
 Line numbers are those of Algorithm 1 of the paper.
 """
@@ -24,11 +24,11 @@ class Club(Struct):
     """The whole state.
 
     ``ridge`` has one model per label of ``graph``. Per user: ``weights`` and ``radius`` (0 and 1
-    for a user of whom nothing is known), what others compare themselves with, in single precision
-    (``by_feature`` for dense graphs: the weights feature by feature; ``by_user`` for sparse ones:
-    weights, then the radius), and ``row``, the row of its statistics, -1 before its first
-    feedback. Per row: ``gram``, ``moment``, ``count``, and for not too many users ``inverse`` with
-    its ``age``; ``n_rows`` are in use. ``discounts`` of positions (empty: none); ``schedule``
+    without observations), copies of them in single precision for comparisons (``by_feature`` for
+    dense graphs: the weights feature by feature; ``by_user`` for sparse ones: weights, then the
+    radius), and ``row``, the row of its statistics, -1 before its first feedback.
+    Per row: ``gram`` (S), ``moment`` (b), ``count`` (T), and for not too many users ``inverse``
+    with its ``age``; ``n_rows`` are in use. ``discounts`` of positions (empty: none); ``schedule``
     (rows: updates, and the largest alpha after so many); ``code2017`` for the ranking and the
     threshold of the 2017 code, with the ``key`` of its random numbers. The rest is scratch.
     """
@@ -65,7 +65,7 @@ class Club(Struct):
 
 @kernel
 def _relax(state: Club) -> None:
-    """Count an update and lower alpha if the schedule says so; what was deleted stays so."""
+    """Count an update and lower alpha by the schedule; deleted edges stay deleted."""
     state.n_updates += 1
     for step in range(state.schedule.shape[0]):
         if state.n_updates >= state.schedule[step, 0]:
@@ -74,7 +74,7 @@ def _relax(state: Club) -> None:
 
 @kernel
 def _split(state: Club, node: int, pieces: int) -> None:
-    """Give every piece that a cut split off its own model; the rest keeps what remains."""
+    """Give every component that a cut split off its own model; the rest keeps what remains."""
     graph = state.graph
     ridge = state.ridge
     whole = -1
@@ -104,7 +104,7 @@ def _split(state: Club, node: int, pieces: int) -> None:
 
 @kernel
 def _delete_edges(state: Club, node: int) -> None:
-    """Line 10: delete the edges to users whose weights are too far away."""
+    """Line 10: delete the edges (i, l) with ``|w_i - w_l| >= alpha (radius_i + radius_l)``."""
     pieces = edge_deletion.delete_far_edges(state, node)
     if pieces > 0:
         _split(state, node, pieces)
@@ -112,7 +112,7 @@ def _delete_edges(state: Club, node: int) -> None:
 
 @kernel
 def _prefetch_user(state: Club, node: int) -> None:
-    """Have a user's statistics and list of neighbours on their way."""
+    """Prefetch a user's statistics and list of neighbours."""
     row = state.row[node]
     if row < 0:
         row = state.n_rows
@@ -127,7 +127,7 @@ def _prefetch_user(state: Club, node: int) -> None:
 
 @kernel
 def _prefetch_neighbours(state: Club, node: int) -> None:
-    """Have the weights of a user's neighbours on their way while there is other work to do."""
+    """Prefetch the weights of a user's neighbours."""
     graph = state.graph
     first = graph.begin[node]
     for e in range(graph.degree[node]):

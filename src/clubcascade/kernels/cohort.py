@@ -1,4 +1,4 @@
-"""CohortCascade: how a list is ranked, and how feedback is learned.
+"""CohortCascade: ranking and learning.
 
 The posterior of a user's weights is in ``cohort_posterior``, the prequential selection of its prior
 in ``cohort_selection``, the ranking position by position in ``cohort_ranking``; the partition of
@@ -15,6 +15,7 @@ from clubcascade.kernels import cohort_assignment as assignment
 from clubcascade.kernels import cohort_models, cohort_ranking, cohort_split, linear, packed_items
 from clubcascade.kernels import cohort_posterior as posterior
 from clubcascade.kernels import cohort_selection as selection
+from clubcascade.kernels.cohort_constants import LARGEST_SQUARED_RESIDUAL, NOISE_DECAY
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import implements, kernel
 from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
@@ -22,17 +23,18 @@ from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, ra
 
 @kernel
 def _linearize_observation(
-    state: Cohort, expected: Floats, x: Floats, y: float, out: Floats
+    state: Cohort, weights: Floats, x: Floats, y: float, out: Floats
 ) -> float:
-    """Make of a look in a logistic world one in a linear world, and measure its noise."""
-    z = linear.dot(expected, x)
-    scale, look = posterior.linearize(state, z, y)
+    """Write the linearized item to ``out``, update the noise, return the linearized value."""
+    z = linear.dot(weights, x)
+    scale, value = posterior.linearize(state, z, y)
     for f in range(x.shape[0]):
         out[f] = scale * x[f]
-    rest = look - scale * posterior.clip_logit(z)
-    step = (1.0 - selection.NOISE_DECAY) if state.measures_noise else 0.0
-    state.noise_variance += step * (min(rest * rest, 100.0) - state.noise_variance)
-    return look
+    residual = value - scale * posterior.clip_logit(z)
+    step = (1.0 - NOISE_DECAY) if state.measures_noise else 0.0
+    square = min(residual * residual, LARGEST_SQUARED_RESIDUAL)
+    state.noise_variance += step * (square - state.noise_variance)
+    return value
 
 
 @kernel
@@ -46,22 +48,22 @@ def _list_statistics(
     gram: Floats,
     moment: Floats,
 ) -> None:
-    """Write Gram matrix and moment of one list."""
+    """``gram = sum x x'`` and ``moment = sum y x`` over the observations of one list."""
     d = moment.shape[0]
     for f in range(d):
         row = gram[f]
         for h in range(d):
             row[h] = 0.0
         moment[f] = 0.0
-    expected, straight = state.mean_work, state.deviation_work
+    weights, scaled = state.mean_work, state.deviation_work
     if state.logistic:
-        posterior.mean_weights(state, node, expected)
+        posterior.mean_weights(state, node, weights)
     for p in range(examined):
         x = features[rows[p]]
         y = rewards[p]
         if state.logistic:
-            y = _linearize_observation(state, expected, x, y, straight)
-            x = straight
+            y = _linearize_observation(state, weights, x, y, scaled)
+            x = scaled
         linear.add_outer(gram, 1.0, x)
         if y != 0.0:
             for f in range(d):
@@ -71,15 +73,15 @@ def _list_statistics(
 @implements(rank_catalog, Cohort)
 def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -> None:
     posterior.prefetch_user(state, node)
-    mean, shift = state.mean_work, state.deviation_work
-    posterior.sample_weights(state, node, mean, shift)
+    mean, deviation = state.mean_work, state.deviation_work
+    posterior.sample_weights(state, node, mean, deviation)
     if not cohort_ranking.is_sequential(state, node, rows):
-        packed_items.rank(mean, shift, catalog, rows, scores)
+        packed_items.rank(mean, deviation, catalog, rows, scores)
         return
-    places, hopes = cohort_ranking.shortlist(rows, catalog.n_items)
-    packed_items.rank(mean, shift, catalog, places, hopes)
-    items = packed_items.unpack(catalog, places)
-    cohort_ranking.rank_sequentially(state, mean, items, places, hopes, rows, scores)
+    candidates, candidate_scores = cohort_ranking.shortlist(rows, catalog.n_items)
+    packed_items.rank(mean, deviation, catalog, candidates, candidate_scores)
+    items = packed_items.unpack(catalog, candidates)
+    cohort_ranking.rank_sequentially(state, mean, items, candidates, candidate_scores, rows, scores)
 
 
 @implements(rank_items, Cohort)
@@ -95,11 +97,11 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     other = assignment.other_user(state, t)
     if other >= 0:
         posterior.prefetch_user(state, other)
-    if selection.is_due(state, node, t):
+    if selection.is_due(state, node, t):  # every prediction precedes its outcome
         selection.evaluate(state, node, features, rows, examined, rewards)
     gram, moment = state.list_gram, state.list_moment
     _list_statistics(state, node, features, rows, examined, rewards, gram, moment)
-    linear.add_both(state.gram[node], state.moment[node], 1.0, gram, moment)
+    linear.add_both(state.gram[node], state.moment[node], 1.0, gram, moment)  # S and b
     cohort_models.add(state, 0, gram, moment, examined, 1.0)
     if g > 0:
         cohort_models.add(state, g, gram, moment, examined, 1.0)

@@ -1,8 +1,8 @@
-"""CohortCascade: who is of one cohort; users move to the cohort that explains them best.
+"""CohortCascade: reassignment of users to cohorts, a Gibbs step, and mergers of cohorts.
 
-A cohort's size counts in its favour (a Chinese restaurant process), a cohort of one's own is always
-possible, and the choice is drawn in proportion to the probability of the user's feedback: a step of
-Gibbs sampling, which finds cohorts that no greedy step would.
+Under a Chinese restaurant process the posterior of a user's cohort, given those of all others, is
+proportional to ``N exp(E)`` for a cohort of N others with evidence E, and to ``exp(E)`` for a new
+cohort. The largest of ``ln N + E + Gumbel noise`` is a draw from it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,17 @@ import numpy as np
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import cohort_models, counter_rng, linear, ranking
+from clubcascade.kernels.cohort_constants import (
+    FIRST_ASSIGNMENT,
+    GROWTH_OFFSET,
+    LOWEST_MOVE_RATE,
+    MAX_CANDIDATES,
+    MERGE_EVIDENCE,
+    MERGE_RATE,
+    MOVE_RATE_STEP,
+    REASSIGNMENT_GROWTH,
+    SCORED_CANDIDATES,
+)
 from clubcascade.kernels.cohort_evidence import (
     evidence_bound,
     noise_of,
@@ -24,27 +35,12 @@ from clubcascade.kernels.cohort_evidence import (
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
-FIRST_ASSIGNMENT = 10
-"""Count at which a user is first given a cohort."""
-REASSIGNMENT_GROWTH = 1.1
-"""Growth of a user's count from one review to the next."""
-MAX_CANDIDATES = 16
-"""Cohorts that are looked at in one review, besides the user's own and a new one."""
-SCORED_CANDIDATES = 3
-"""Those of them, the most promising ones, of which the evidence is computed."""
-MERGE_EVIDENCE = 3.0
-"""Difference of evidence below which two cohorts may be tried for a merger;"""
-MERGE_RATE = 1.0 / 4.0
-"""how often they are: many a user cannot tell two cohorts apart, and hardly any two are one."""
-LOWEST_MOVE_RATE = 1.0 / 32.0
-"""How often another user is reviewed when reviews change nothing; always, when all change."""
-
 
 @kernel
-def _gumbel(key: np.uint64, heat: float, t: int, place: int) -> float:
-    """Noise that makes the largest of some numbers a draw in proportion to their exponentials."""
+def _gumbel(key: np.uint64, temperature: float, t: int, place: int) -> float:
+    """Gumbel noise: the largest of ``a + noise`` is a draw in proportion to ``exp(a)``."""
     u = counter_rng.uniform(key, t, place)
-    return -heat * math.log(-math.log(u * (1.0 - 1e-12) + 5e-13))
+    return -temperature * math.log(-math.log(u * (1.0 - 1e-12) + 5e-13))
 
 
 @kernel
@@ -123,43 +119,49 @@ def merge(state: Cohort, small: int, large: int) -> None:
 
 @kernel
 def _candidates(
-    state: Cohort, node: int, t: int, first: int, noise: float, labels: Ints, hopes: Floats
+    state: Cohort,
+    node: int,
+    t: int,
+    first: int,
+    noise: float,
+    labels: Ints,
+    candidate_scores: Floats,
 ) -> int:
-    """Fill ``labels`` with the cohorts whose weights explain a user best; return how many.
+    """Fill ``labels`` with the most promising other cohorts for a user; return how many.
 
-    That is their evidence as if their weights were certain and shared by all, with the luck that
-    the evidence itself will have.
+    They are compared by ``ln N + (2 c'b - c'S c) / (2 sigma^2)``, the log-posterior as if their
+    means were known and users did not differ from them, with the Gumbel noise of the draw itself.
     """
-    centres, sizes, product = state.ridge.weights, state.size, state.product_work
+    means, sizes, product = state.ridge.weights, state.size, state.product_work
     gram, moment = state.gram[node], state.moment[node]
     own, most = state.label[node], sizes.shape[0]
-    key, heat = state.move_key, 1.0 if state.draws_moves else 0.0
+    key, temperature = state.move_key, 1.0 if state.draws_moves else 0.0
     g = int(counter_rng.uniform(key, t, first + 2) * most) - 1
-    tried = filled = 0
+    seen = filled = 0
     for _ in range(most):
         g += 1
         if g == most:
             g = 0
         if g == 0 or g == own or sizes[g] == 0:
             continue
-        if tried == MAX_CANDIDATES:
+        if seen == MAX_CANDIDATES:
             break
-        tried += 1
-        weights = centres[g]
+        seen += 1
+        weights = means[g]
         linear.times(gram, weights, product)
-        hope = 2.0 * linear.inner(weights, moment) - linear.inner(weights, product)
-        hope = hope / (2.0 * noise)
-        hope += math.log(sizes[g]) + _gumbel(key, heat, t, first + 3 + g)
-        if filled < SCORED_CANDIDATES or hope > hopes[filled - 1]:
-            filled = ranking.insert(hopes, labels, filled, hope, g)
+        score = 2.0 * linear.inner(weights, moment) - linear.inner(weights, product)
+        score = score / (2.0 * noise)
+        score += math.log(sizes[g]) + _gumbel(key, temperature, t, first + 3 + g)
+        if filled < SCORED_CANDIDATES or score > candidate_scores[filled - 1]:
+            filled = ranking.insert(candidate_scores, labels, filled, score, g)
     return filled
 
 
 @kernel
 def reassign(state: Cohort, node: int, t: int, turn: int) -> bool:
-    """Draw a user's cohort anew; return whether it moved."""
+    """Draw a user's cohort from its posterior; return whether the user moved."""
     noise = noise_of(state)
-    key, heat = state.move_key, 1.0 if state.draws_moves else 0.0
+    key, temperature = state.move_key, 1.0 if state.draws_moves else 0.0
     own = state.label[node]
     most = state.size.shape[0]
     first = (most + 3) * turn  # no number is used twice in one round
@@ -167,30 +169,26 @@ def reassign(state: Cohort, node: int, t: int, turn: int) -> bool:
     if own > 0 and state.size[own] > 1:
         best = own
         top = of_own_cohort(state, node, noise) + math.log(state.size[own] - 1.0)
-        top += _gumbel(key, heat, t, first)
-    odds = _gumbel(key, heat, t, first + 1)
-    if (
-        evidence_bound(state, node, 0, state.within_variance + state.between_variance, noise) + odds
-        > top
-    ):
-        alone = of_new_cohort(state, node, noise) + odds
-        if alone > top:
-            top, best = alone, 0
-    labels, hopes = state.candidate_work, state.error[-1, :SCORED_CANDIDATES]
-    for e in range(_candidates(state, node, t, first, noise, labels, hopes)):
+        top += _gumbel(key, temperature, t, first)
+    log_prior = _gumbel(key, temperature, t, first + 1)
+    variance = state.within_variance + state.between_variance
+    if evidence_bound(state, node, 0, variance, noise) + log_prior > top:
+        posterior = of_new_cohort(state, node, noise) + log_prior
+        if posterior > top:
+            top, best = posterior, 0
+    labels, candidate_scores = state.candidate_work, state.error[-1, :SCORED_CANDIDATES]
+    for e in range(_candidates(state, node, t, first, noise, labels, candidate_scores)):
         g = labels[e]
-        odds = math.log(state.size[g]) + _gumbel(key, heat, t, first + 3 + g)
-        if (
-            evidence_bound(state, node, g, state.within_variance, noise) + odds
-            < top - MERGE_EVIDENCE
-        ):
+        log_prior = math.log(state.size[g]) + _gumbel(key, temperature, t, first + 3 + g)
+        bound = evidence_bound(state, node, g, state.within_variance, noise) + log_prior
+        if bound < top - MERGE_EVIDENCE:
             continue
-        found = of_cohort(state, node, g, noise) + odds
-        if found > top:
+        posterior = of_cohort(state, node, g, noise) + log_prior
+        if posterior > top:
             second, runner = top, best
-            top, best = found, g
-        elif found > second:
-            second, runner = found, g
+            top, best = posterior, g
+        elif posterior > second:
+            second, runner = posterior, g
     if best == 0:  # a cohort of its own
         if own > 0 and state.size[own] == 1:
             best = own
@@ -220,7 +218,7 @@ def reassign(state: Cohort, node: int, t: int, turn: int) -> bool:
 
 @kernel
 def other_user(state: Cohort, t: int) -> int:
-    """Return the other user who is reviewed after list ``t``, -1 for nobody."""
+    """Return the other user who is reassigned after list ``t``, -1 for nobody."""
     if counter_rng.uniform(state.move_key, t, 1_000_000) < max(LOWEST_MOVE_RATE, state.move_rate):
         return int(counter_rng.uniform(state.move_key, t, 1_000_001) * state.n_users)
     return -1
@@ -228,15 +226,15 @@ def other_user(state: Cohort, t: int) -> int:
 
 @kernel
 def reassign_due(state: Cohort, node: int, other: int, t: int) -> bool:
-    """After a list: review this user's cohort if it is due, and that of somebody, if anybody.
+    """After a list, reassign the user if it is due, and another one, if any.
 
-    Returns whether this user's was.
+    Returns whether the user was.
     """
     due = state.count[node] >= state.due[node] and state.count[node] >= FIRST_ASSIGNMENT
     if due:
         reassign(state, node, t, 0)
-        state.due[node] = np.int64(REASSIGNMENT_GROWTH * state.count[node]) + 5
+        state.due[node] = np.int64(REASSIGNMENT_GROWTH * state.count[node]) + GROWTH_OFFSET
     if other >= 0 and state.count[other] >= FIRST_ASSIGNMENT:
         moved = reassign(state, other, t, 1)
-        state.move_rate += 0.01 * ((1.0 if moved else 0.0) - state.move_rate)
+        state.move_rate += MOVE_RATE_STEP * ((1.0 if moved else 0.0) - state.move_rate)
     return due

@@ -1,8 +1,8 @@
-"""CohortCascade: the models of everyone and of the cohorts.
+"""CohortCascade: the ridge models of everyone and of the cohorts.
 
-What a model has seen (Gram matrix, moment, count) is always up to date. What follows from it costs
-more and hardly changes: weights, covariance, a factor to draw with, what users are compared with.
-It is computed anew whenever the count has changed by a small share.
+The sums of a model (Gram matrix, moment, count) are always up to date. What follows from them costs
+more and changes little: M^-1 of ``M = S + reg I``, the factor of M, the mean ``c = M^-1 b``, and
+A^-1 of ``A = M^-1 + tau_W I``. It is computed anew whenever the count has changed by 2%.
 """
 
 from __future__ import annotations
@@ -10,16 +10,14 @@ from __future__ import annotations
 from clubcascade.core import Floats
 from clubcascade.kernels import factors, linear
 from clubcascade.kernels import ridge as models
+from clubcascade.kernels.cohort_constants import RENEW_GROWTH
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
-
-RENEW_GROWTH = 1.02
-"""Change of a model's count after which all that follows from it is computed anew."""
 
 
 @kernel
 def renew(state: Cohort, g: int) -> None:
-    """Compute what follows from what a model has seen."""
+    """Compute what follows from the sums of a model."""
     ridge, root = state.ridge, state.root[g]
     covariance = ridge.inverse[g]
     linear.add_ridge(ridge.gram[g], ridge.reg, root)
@@ -36,7 +34,7 @@ def renew(state: Cohort, g: int) -> None:
 
 @kernel
 def add(state: Cohort, g: int, gram: Floats, moment: Floats, count: int, sign: float) -> None:
-    """Let a model see some feedback, or with ``sign`` -1 forget it."""
+    """Add sums to a model, or with ``sign`` -1 take them away."""
     models.add(state.ridge, g, gram, moment, count, sign)
     now, then = state.ridge.count[g], state.root_count[g]
     if now >= RENEW_GROWTH * then or RENEW_GROWTH * now < then:
@@ -45,6 +43,6 @@ def add(state: Cohort, g: int, gram: Floats, moment: Floats, count: int, sign: f
 
 @kernel
 def clear(state: Cohort, g: int) -> None:
-    """Make a model one that has seen nothing."""
+    """Make a model one without observations."""
     models.clear(state.ridge, g)
     state.root_count[g] = 0

@@ -1,162 +1,157 @@
-"""CohortCascade: what is believed of a user, and how weights are drawn from it.
+"""CohortCascade: the posterior of a user's weights, and Thompson draws from it.
 
-Three levels: everyone, the cohort, the user. A user's weights are taken to lie around a *centre*
-(everyone's weights or the cohort's) with a *pull* p: given a centre c they are
+A user's prior is N(c, sigma^2 / p I): c is the mean of everyone or of the user's cohort, p the
+prior precision. With the user's Gram matrix S and moment b, and P = S + p I, the posterior has
 
-    (S + p I)^-1 (b + p c),
+    mean        m(c) = P^-1 (b + p c)
+    covariance  sigma^2 P^-1.
 
-from the user's own Gram matrix S and moment b. An infinite pull is the centre itself, a weak one
-the user alone. A centre and a pull are a *way* to predict; which one is used depends on how much
-is known of a user (``cohort_selection``).
+An infinite p gives the prior mean itself. A prior mean and a precision are a *predictor*; which one
+serves a user is selected prequentially (``cohort_selection``).
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from clubcascade.core import Floats
 from clubcascade.kernels import factors, linear, prefetch, triangular, ziggurat
+from clubcascade.kernels.cohort_constants import (
+    EARLY_USERS,
+    LARGEST_LOGIT,
+    N_BUCKETS,
+    PRECISIONS,
+    WARM_UP_EVERY,
+    WARM_UP_EVERY_LATER,
+    WARM_UP_OBSERVATIONS,
+    WARM_UP_PREDICTOR,
+)
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
-
-PRECISIONS = np.array([256.0, 64.0, 16.0, 4.0, 1.0, 0.25])
-"""How strongly a user may be pulled to its centre, besides infinitely."""
-N_PREDICTORS = 2 * len(PRECISIONS) + 2
-"""Ways to predict: every pull and the infinite one, around everyone and around the cohort."""
-LARGEST_LOGIT = 4.0
-"""Largest size of the inner product at which the logistic curve is taken for a straight line."""
-N_BUCKETS = 32
-"""Powers of two of a user's count."""
-LOGISTIC_NOISE = 16.0
-"""Noise of straightened looks (see ``tangent``) for each unit of a probability's squared error."""
-EARLY_USERS, WARM_UP_EVERY, WARM_UP_EVERY_LATER = 128, 16, 128
-"""One user in 16 of the first 128, and one in 128 of the others, is a pioneer.
-
-While it is new it follows its own taste, whatever is judged best. Else users who are alike in all
-that is shown would never be shown what sets them apart. A few are enough to tell.
-"""
-WARM_UP_PREDICTOR = 11
-"""How it is served then: around its cohort, with a pull of 1."""
-WARM_UP_OBSERVATIONS = 128
-"""Looks for which it is."""
 
 
 @kernel
 def bucket(count: int) -> int:
-    """Return the power of two of a user's count."""
+    """Return the power of two of a user's number of observations."""
     return min(int(math.log2(count + 1.0)), N_BUCKETS - 1)
 
 
 @kernel
-def prior_model(state: Cohort, node: int, way: int) -> int:
-    """Return the model around which a way predicts: 0 for everyone, else the cohort."""
-    return state.label[node] if way > PRECISIONS.shape[0] else 0
+def prior_model(state: Cohort, node: int, predictor: int) -> int:
+    """Return the model whose weights are a predictor's prior mean: 0 (everyone), or the cohort."""
+    return state.label[node] if predictor > PRECISIONS.shape[0] else 0
 
 
 @kernel
-def precision_of(way: int) -> float:
-    """Return the pull of a way, infinity for the centre itself."""
-    place = way % (PRECISIONS.shape[0] + 1)
+def precision_of(predictor: int) -> float:
+    """Return the prior precision p of a predictor."""
+    place = predictor % (PRECISIONS.shape[0] + 1)
     return PRECISIONS[place] if place < PRECISIONS.shape[0] else math.inf
 
 
 @kernel
 def is_warm_up(node: int, count: int) -> bool:
-    """Tell whether a user with this number and count is a pioneer."""
+    """Tell whether a user with this number and count is a warm-up user."""
     every = WARM_UP_EVERY if node < EARLY_USERS else WARM_UP_EVERY_LATER
     return node % every == every - 1 and count < WARM_UP_OBSERVATIONS
 
 
 @kernel
 def predictor_of(state: Cohort, node: int) -> int:
-    """Return the way in which a user is served: the best one, unless a pioneer's is weaker."""
-    way = state.predictor[bucket(state.count[node])]
-    if is_warm_up(node, state.count[node]) and precision_of(way) > precision_of(WARM_UP_PREDICTOR):
+    """Return the selected predictor; a warm-up user's has precision 1 at most."""
+    predictor = state.predictor[bucket(state.count[node])]
+    if is_warm_up(node, state.count[node]) and precision_of(predictor) > precision_of(
+        WARM_UP_PREDICTOR
+    ):
         return WARM_UP_PREDICTOR
-    return way
+    return predictor
 
 
 @kernel
 def prefetch_user(state: Cohort, node: int) -> None:
-    """Have what is known of a user on its way: with many users it is far away."""
+    """Prefetch S and b of a user."""
     prefetch.prefetch_row(state.gram, node)
     prefetch.prefetch_row(state.moment, node)
 
 
 @kernel
 def factor_posterior(
-    state: Cohort, node: int, pull: float, centre: Floats, upper: Floats, out: Floats
+    state: Cohort, node: int, precision: float, prior_mean: Floats, upper: Floats, out: Floats
 ) -> None:
-    """``out = b + pull centre``, and ``upper`` the factor of ``S + pull I``."""
-    linear.add_ridge(state.gram[node], pull, upper)
+    """``out = b + p c``, and ``upper`` the Cholesky factor R of ``P = S + p I = R' R``."""
+    linear.add_ridge(state.gram[node], precision, upper)
     factors.factor(upper)
     moment = state.moment[node]
     for f in range(out.shape[0]):
-        out[f] = moment[f] + pull * centre[f]
+        out[f] = moment[f] + precision * prior_mean[f]
 
 
 @kernel
 def posterior_mean(
-    state: Cohort, node: int, pull: float, centre: Floats, upper: Floats, out: Floats
+    state: Cohort, node: int, precision: float, prior_mean: Floats, upper: Floats, out: Floats
 ) -> None:
-    """``out = (S + pull I)^-1 (b + pull centre)``; ``upper`` becomes the factor."""
-    if pull == math.inf:
+    """``out = m(c) = P^-1 (b + p c)``; ``upper`` becomes the factor of P."""
+    if precision == math.inf:
         for f in range(out.shape[0]):
-            out[f] = centre[f]
+            out[f] = prior_mean[f]
         return
-    factor_posterior(state, node, pull, centre, upper, out)
+    factor_posterior(state, node, precision, prior_mean, upper, out)
     triangular.solve(upper, out)
 
 
 @kernel
-def sample_weights(state: Cohort, node: int, out: Floats, shift: Floats) -> None:
-    """Draw weights for a user: the expected ones to ``out``, how far off they are to ``shift``.
+def sample_weights(state: Cohort, node: int, mean: Floats, deviation: Floats) -> None:
+    """Thompson draw in two stages, the prior mean and the user around it: mean + deviation.
 
-    First its centre is drawn, then the user around it. Without mirroring, ``out`` is the draw.
+    With ``M = Q' Q`` of the prior's model, ``P = R' R``, v = explore and omega = mean_widening:
+
+        mean       = P^-1 (b + p c)
+        deviation  = P^-1 p (omega v sigma Q^-1 z1) + v sigma R^-1 z2,    z1, z2 ~ N(0, I)
+                   = R^-1 (R'^-1 p (omega v sigma Q^-1 z1) + v sigma z2)
+
+    Without mirroring, the whole draw is written to ``mean``.
     """
-    way = predictor_of(state, node)
-    g = prior_model(state, node, way)
-    pull = precision_of(way)
+    predictor = predictor_of(state, node)
+    g = prior_model(state, node, predictor)
+    precision = precision_of(predictor)
     scale = state.explore * math.sqrt(state.noise_variance)
     normals = state.residual_work
     t = state.n_drawn
     state.n_drawn += 1
     ziggurat.normals(state.draw_key, 2 * t, normals)
     triangular.solve_other_half(state.root[g], normals)
-    for f in range(shift.shape[0]):
-        shift[f] = scale * state.mean_widening * normals[f]
-    centre, upper = state.ridge.weights[g], state.factor_work
-    if pull == math.inf:
-        for f in range(out.shape[0]):
-            out[f] = centre[f]
-    else:  # the shift is M^-1 (pull shift) + scale R^-1 z, where M = R' R
-        factor_posterior(state, node, pull, centre, upper, out)
-        for f in range(shift.shape[0]):
-            shift[f] *= pull
-        triangular.solve_half_two(upper, out, shift)
+    for f in range(deviation.shape[0]):
+        deviation[f] = scale * state.mean_widening * normals[f]
+    prior_mean, upper = state.ridge.weights[g], state.factor_work
+    if precision == math.inf:
+        for f in range(mean.shape[0]):
+            mean[f] = prior_mean[f]
+    else:
+        factor_posterior(state, node, precision, prior_mean, upper, mean)
+        for f in range(deviation.shape[0]):
+            deviation[f] *= precision
+        triangular.solve_half_two(upper, mean, deviation)
         ziggurat.normals(state.draw_key, 2 * t + 1, normals)
-        for f in range(shift.shape[0]):
-            shift[f] += scale * normals[f]
-        triangular.solve_other_half_two(upper, out, shift)
+        for f in range(deviation.shape[0]):
+            deviation[f] += scale * normals[f]
+        triangular.solve_other_half_two(upper, mean, deviation)
     if not state.mirrors_draws:
-        for f in range(shift.shape[0]):
-            out[f] += shift[f]
-            shift[f] = 0.0
+        for f in range(deviation.shape[0]):
+            mean[f] += deviation[f]
+            deviation[f] = 0.0
 
 
 @kernel
 def mean_weights(state: Cohort, node: int, out: Floats) -> None:
-    """Write the weights that are expected of a user, without a draw."""
-    way = predictor_of(state, node)
-    centre = state.ridge.weights[prior_model(state, node, way)]
-    posterior_mean(state, node, precision_of(way), centre, state.factor_work, out)
+    """Write the posterior mean of a user's weights under its predictor."""
+    predictor = predictor_of(state, node)
+    prior_mean = state.ridge.weights[prior_model(state, node, predictor)]
+    posterior_mean(state, node, precision_of(predictor), prior_mean, state.factor_work, out)
 
 
 @kernel
 def click_probability(logistic: bool, z: float) -> float:
-    """Return the probability of a click, given the inner product of weights and item."""
+    """Return mu(z), the probability of a click where ``z = w . x``."""
     if logistic:
         return 1.0 / (1.0 + math.exp(-z))
     return min(max(z, 0.0), 1.0)
@@ -164,18 +159,16 @@ def click_probability(logistic: bool, z: float) -> float:
 
 @kernel
 def clip_logit(z: float) -> float:
-    """Return the inner product at which the curve is replaced by its tangent: not too far out."""
+    """Return the point at which the logistic link is linearized: z, but not too far out."""
     return min(max(z, -LARGEST_LOGIT), LARGEST_LOGIT)
 
 
 @kernel
 def linearize(state: Cohort, z: float, y: float) -> tuple[float, float]:
-    """Return by what an item is multiplied, and what to learn of it: a look in a linear world.
+    """Return (scale, value): a click y of item x is an observation ``value`` of ``w . (scale x)``.
 
-    In a logistic world the curve at the expected ``z`` is taken for its tangent: with
-    ``m = mu(z)`` and ``m' = m (1 - m)``, ``y`` is about ``m + m' (w.x - z)``, so
-    ``z + (y - m) / m'`` is a look at ``w.x`` with the variance ``1 / m'``. Item and look are taken
-    times ``2 sqrt(m')``, for a variance of 4. That variance is measured as well.
+    With m = mu(z) and m' = m (1 - m), ``z + (y - m) / m'`` is an observation of w.x with variance
+    1 / m'. Item and value are multiplied by ``scale = 2 sqrt(m')``, for a variance of 4.
     """
     if not state.logistic:
         return 1.0, y

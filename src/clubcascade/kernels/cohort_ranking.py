@@ -1,9 +1,10 @@
-"""CohortCascade: how a list is made of what is believed: place by place.
+"""CohortCascade: a list chosen position by position.
 
-The item at the second place is looked at only if the one at the first was passed over. So it is
-chosen as if it had been: the first item is learned as a pass, then the second is picked, and so on.
-Else a list for a user who is hardly known is one guess made k times. It is picked from a shortlist
-of the items that are best before anything is passed over.
+The item at position two is examined only if the one at position one was passed. So it is chosen as
+if it had been: the first item is learned as an observation y = 0, then the second is chosen, and so
+on, from a shortlist of the items of the largest scores. With V = P^-1 and the item x at a position
+
+    m <- m - V x (x . m) / (1 + x . V x)        V <- V - V x x' V / (1 + x . V x).
 """
 
 from __future__ import annotations
@@ -15,30 +16,27 @@ import numpy as np
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import cohort_posterior as posterior
 from clubcascade.kernels import triangular
+from clubcascade.kernels.cohort_constants import (
+    LARGEST_SEQUENTIAL_PRECISION,
+    SEQUENTIAL_POSITIONS,
+    SHORTLIST_FACTOR,
+)
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
-
-SHORTLIST_FACTOR = 3
-"""Items on the shortlist for each place of the list;"""
-SEQUENTIAL_POSITIONS = 16
-"""from this place on just one, and nothing more is learned: cost would grow with k squared."""
-LARGEST_SEQUENTIAL_PRECISION = 16.0
-"""Strongest pull at which it is done: a pass tells nothing of whom the centre tells all."""
 
 
 @kernel
 def is_sequential(state: Cohort, node: int, rows: Ints) -> bool:
-    """Tell whether a user is believed to be so little known that a pass would change the list."""
+    """Tell whether a pass may change the rest of the list: more than one item, a weak prior."""
     if not state.sequential or rows.shape[0] == 1:
         return False
-    return (
-        posterior.precision_of(posterior.predictor_of(state, node)) <= LARGEST_SEQUENTIAL_PRECISION
-    )
+    precision = posterior.precision_of(posterior.predictor_of(state, node))
+    return precision <= LARGEST_SEQUENTIAL_PRECISION
 
 
 @kernel
 def shortlist(rows: Ints, n: int) -> tuple[Ints, Floats]:
-    """Return room for the places of a shortlist and for what is hoped of them."""
+    """Return arrays for the rows and the scores of the candidates."""
     k = rows.shape[0]
     size = min(n, k + (SHORTLIST_FACTOR - 1) * min(k, SEQUENTIAL_POSITIONS))
     return np.empty(size, np.int64), np.empty(size)
@@ -49,31 +47,30 @@ def rank_sequentially(
     state: Cohort,
     mean: Floats,
     items: Floats,
-    places: Ints,
-    hopes: Floats,
+    candidates: Ints,
+    candidate_scores: Floats,
     rows: Ints,
     scores: Floats,
 ) -> None:
-    """Fill ``rows`` and ``scores`` from a shortlist, each place as if those before were passed.
+    """Fill ``rows`` and ``scores`` from candidates, each position as if those before were passed.
 
-    ``mean`` are the weights expected of the user, ``factor_work`` the factor R of their inverse
-    covariance (both as ``draw`` left them), ``items`` the shortlisted ones, a column each, and
-    ``hopes`` what they are ranked by; the last two are changed.
+    ``mean`` is m and ``factor_work`` the factor R of ``P = R' R``, as ``sample_weights`` left them;
+    ``items`` are the candidates, a column each. ``items`` and ``candidate_scores`` are overwritten.
     """
     k, lanes = rows.shape[0], items.shape[1]
     learned = min(k, SEQUENTIAL_POSITIONS) - 1
-    guesses = np.zeros(lanes)
-    _add_products(mean, items, guesses)
+    means = np.zeros(lanes)
+    _add_products(mean, items, means)
     triangular.solve_half_each(state.factor_work, items)
-    steps = np.zeros((learned, lanes))
+    gains = np.zeros((learned, lanes))
     for p in range(k):
-        top = int(np.argmax(hopes))
-        rows[p], scores[p] = places[top], hopes[top]
-        hopes[top] = -math.inf
+        top = int(np.argmax(candidate_scores))
+        rows[p], scores[p] = candidates[top], candidate_scores[top]
+        candidate_scores[top] = -math.inf
         if p < learned:
-            surprise = _condition_on_pass(state, items, guesses, steps, p, top)
-            for j in range(hopes.shape[0]):
-                hopes[j] += surprise * steps[p, j]
+            innovation = _condition_on_pass(state, items, means, gains, p, top)
+            for j in range(candidate_scores.shape[0]):
+                candidate_scores[j] += innovation * gains[p, j]
 
 
 @kernel
@@ -87,24 +84,24 @@ def _add_products(weights: Floats, items: Floats, out: Floats) -> None:
 
 @kernel
 def _condition_on_pass(
-    state: Cohort, halves: Floats, guesses: Floats, steps: Floats, p: int, top: int
+    state: Cohort, whitened: Floats, means: Floats, gains: Floats, p: int, top: int
 ) -> float:
-    """Learn that an item was passed over: ``guesses += surprise * steps[p]``; return the surprise.
+    """Condition on a pass of candidate ``top``: ``means += innovation * gains[p]``.
 
-    ``halves`` are the items times the inverse of R', so that their products are those of items
-    through the covariance V of the weights. With V after the passes before, ``steps[p]`` is
-    ``x.V items / sqrt(1 + x.Vx)``: what each pass takes off such products is that of its step.
+    ``whitened`` are the items times R'^-1, so that their inner products are ``x . P^-1 x'``. With V
+    after the passes before, ``gains[p, j] = x . V x_j / sqrt(1 + x . V x)``, and this pass takes
+    ``gains[p] gains[p]'`` off such products (a Kalman filter). Returns the normalized innovation.
     """
-    scale, look = posterior.linearize(state, guesses[top], 0.0)
-    step = steps[p]
-    _add_products(halves[:, top].copy(), halves, step)
+    scale, value = posterior.linearize(state, means[top], 0.0)
+    gain = gains[p]
+    _add_products(whitened[:, top].copy(), whitened, gain)
     for q in range(p):
-        part, before = steps[q, top], steps[q]
-        for j in range(step.shape[0]):
-            step[j] -= part * before[j]
-    width = math.sqrt(1.0 + scale * scale * step[top])
-    surprise = (look - scale * guesses[top]) / width
-    for j in range(step.shape[0]):
-        step[j] *= scale / width
-        guesses[j] += surprise * step[j]
-    return surprise
+        part, before = gains[q, top], gains[q]
+        for j in range(gain.shape[0]):
+            gain[j] -= part * before[j]
+    width = math.sqrt(1.0 + scale * scale * gain[top])
+    innovation = (value - scale * means[top]) / width
+    for j in range(gain.shape[0]):
+        gain[j] *= scale / width
+        means[j] += innovation * gain[j]
+    return innovation

@@ -1,7 +1,8 @@
-"""CohortCascade: which way to predict a user's clicks is best, by what would have been best.
+"""CohortCascade: prequential selection of a user's predictor.
 
-Before a list is learned, every way predicts it. Squared errors are added up per power of two of
-the user's count, older ones fading, and users with such a count are served the best way.
+Before a list is learned, every predictor predicts it. Squared errors are summed per predictor and
+per power of two of the user's number of observations, older ones decaying. Users with such a number
+are then served by the predictor of least error.
 """
 
 from __future__ import annotations
@@ -11,59 +12,44 @@ import math
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import cohort_posterior as posterior
 from clubcascade.kernels import triangular
-from clubcascade.kernels.cohort_posterior import (
+from clubcascade.kernels.cohort_constants import (
+    EARLY_TOLERANCE,
+    EVALUATED_EVERY,
+    EVALUATED_FULLY,
+    FAIR_COIN_VARIANCE,
+    FIRST_PERSONAL,
+    FIRST_PREDICTOR,
+    HEAD_START,
+    HEAD_START_OBSERVATIONS,
+    INHERITED_OBSERVATIONS,
     LOGISTIC_NOISE,
+    LONGEST_WINDOW,
+    MARGIN,
     N_BUCKETS,
     N_PREDICTORS,
+    NOISE_DECAY,
     PRECISIONS,
-    bucket,
-    click_probability,
+    SHORTEST_WINDOW,
+    TOLERANCE,
+    TOLERANCE_OBSERVATIONS,
+    WINDOW_SHARE,
 )
+from clubcascade.kernels.cohort_posterior import bucket, click_probability
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
-
-FIRST_PREDICTOR = 3
-"""The way before anything is known: around everyone, with a pull of 4."""
-HEAD_START = 1.0
-"""Squared error that other ways have more than the first, while few looks are judged."""
-HEAD_START_OBSERVATIONS = 100.0
-"""Judged looks after which half of that is left."""
-MARGIN = 0.001
-"""How much better, of its error, a weaker pull must be to be preferred to the next stronger one."""
-FIRST_PERSONAL = 3
-"""Place of the strongest pull at which users are taken to have a taste of their own."""
-TOLERANCE = 0.02
-"""Share of the error by which a still weaker pull may be worse then, and is used all the same."""
-EARLY_TOLERANCE = 0.5
-"""The same, divided by the user's count, on top."""
-FAIR_COIN_VARIANCE = 0.25
-"""Squared error from which on all of it is allowed, that of a fair coin; below, in proportion."""
-TOLERANCE_OBSERVATIONS = 2000.0
-"""Looks, of everyone, after which half of it is."""
-EVALUATED_FULLY = 900.0
-"""Looks of a power of two that are judged without a gap; later one list in sixteen."""
-EVALUATED_EVERY = 16
-SHORTEST_WINDOW, LONGEST_WINDOW = 1000.0, 5000.0
-"""Judged looks that are remembered, at the least and at the most; in between,"""
-WINDOW_SHARE = 1.0 / 16.0
-"""this share of all looks so far."""
-NOISE_DECAY = 0.999
-"""What an error weighs in the measured noise after the next one."""
-INHERITED_OBSERVATIONS = 250.0
-"""Looks from which a power of two knows what it begins with: those of the one below it."""
 
 
 @kernel
 def _squared_error(
-    state: Cohort, guess: Floats, features: Floats, rows: Ints, examined: int, rewards: Floats
+    state: Cohort, weights: Floats, features: Floats, rows: Ints, examined: int, rewards: Floats
 ) -> float:
-    """Squared error of the probabilities that weights predict, summed over a list."""
+    """Sum of ``(y - mu(w . x))^2`` over the observations of a list."""
     logistic = state.logistic
     total = 0.0
     for p in range(examined):
         row, z = rows[p], 0.0  # no view of a row: it would cost as much as the product
-        for f in range(guess.shape[0]):
-            z += guess[f] * features[row, f]
+        for f in range(weights.shape[0]):
+            z += weights[f] * features[row, f]
         total += (rewards[p] - click_probability(logistic, z)) ** 2
     return total
 
@@ -72,89 +58,91 @@ def _squared_error(
 def _predictor_errors(
     state: Cohort, node: int, features: Floats, rows: Ints, examined: int, rewards: Floats
 ) -> None:
-    """Write the error of every way on one list to ``error[-1]``; a pull's factor serves both."""
-    missed, g, pulls = state.error[N_BUCKETS], state.label[node], PRECISIONS.shape[0]
+    """Write each predictor's error on a list to ``error[-1]``; a factor of P serves both means."""
+    errors, g, n = state.error[N_BUCKETS], state.label[node], PRECISIONS.shape[0]
     everyone, cohort = state.ridge.weights[0], state.ridge.weights[g]
     upper, one, other = state.factor_work, state.residual_work, state.product_work
     moment = state.moment[node]
-    missed[pulls] = _squared_error(state, everyone, features, rows, examined, rewards)
-    missed[N_PREDICTORS - 1] = _squared_error(state, cohort, features, rows, examined, rewards)
-    for place in range(pulls):
-        pull = PRECISIONS[place]
-        posterior.factor_posterior(state, node, pull, everyone, upper, one)
+    errors[n] = _squared_error(state, everyone, features, rows, examined, rewards)
+    errors[N_PREDICTORS - 1] = _squared_error(state, cohort, features, rows, examined, rewards)
+    for place in range(n):
+        precision = PRECISIONS[place]
+        posterior.factor_posterior(state, node, precision, everyone, upper, one)
         for f in range(other.shape[0]):
-            other[f] = moment[f] + pull * cohort[f]
+            other[f] = moment[f] + precision * cohort[f]
         triangular.solve_half_two(upper, one, other)
         triangular.solve_other_half_two(upper, one, other)
-        missed[place] = _squared_error(state, one, features, rows, examined, rewards)
-        missed[pulls + 1 + place] = missed[place]
+        errors[place] = _squared_error(state, one, features, rows, examined, rewards)
+        errors[n + 1 + place] = errors[place]
         if g > 0:
-            missed[pulls + 1 + place] = _squared_error(
-                state, other, features, rows, examined, rewards
-            )
+            errors[n + 1 + place] = _squared_error(state, other, features, rows, examined, rewards)
 
 
 @kernel
 def _inherit(below: Floats, errors: Floats) -> None:
-    """Begin with what a few looks of the power of two below have shown."""
+    """Start with some observations' worth of the errors of the power of two below."""
     share = min(1.0, INHERITED_OBSERVATIONS / max(below[N_PREDICTORS], 1.0))
-    for way in range(N_PREDICTORS + 1):
-        errors[way] = share * below[way]
+    for predictor in range(N_PREDICTORS + 1):
+        errors[predictor] = share * below[predictor]
 
 
 @kernel
-def _tolerance(state: Cohort, place: int) -> float:
-    """Return by how much of the error a weaker pull may be worse: little if clicks are certain."""
+def _tolerance(state: Cohort, power: int) -> float:
+    """Return the share of the error by which a weaker precision may be worse.
+
+    In proportion to the noise, up to that of a fair coin, and to ``n / (n + 2000)`` for the n
+    observations of everyone.
+    """
     noise = state.noise_variance / (LOGISTIC_NOISE if state.logistic else 1.0)
-    looks = state.ridge.count[0]
-    share = min(1.0, noise / FAIR_COIN_VARIANCE) * looks / (looks + TOLERANCE_OBSERVATIONS)
-    return share * (TOLERANCE + EARLY_TOLERANCE / 2.0**place)
+    n = state.ridge.count[0]
+    share = min(1.0, noise / FAIR_COIN_VARIANCE) * n / (n + TOLERANCE_OBSERVATIONS)
+    return share * (TOLERANCE + EARLY_TOLERANCE / 2.0**power)
 
 
 @kernel
-def _select(errors: Floats, slack: float) -> int:
-    """Return the way with the least error, all considered."""
-    ways = PRECISIONS.shape[0] + 1
+def _select(errors: Floats, tolerance: float) -> int:
+    """Return the predictor of least error, after margin, head start and tolerance."""
+    per_mean = PRECISIONS.shape[0] + 1
     ahead = HEAD_START / (1.0 + errors[N_PREDICTORS] / HEAD_START_OBSERVATIONS)
     best, least = FIRST_PREDICTOR, math.inf
-    for way in range(N_PREDICTORS):
-        steps = (way + 1) % ways  # 0 for the infinite pull, then 1 for 256, ...
-        error = errors[way] * (1.0 + MARGIN * steps)
-        if way != FIRST_PREDICTOR:
+    for predictor in range(N_PREDICTORS):
+        steps = (predictor + 1) % per_mean  # 0 for the infinite precision, then 1 for 256, ...
+        error = errors[predictor] * (1.0 + MARGIN * steps)
+        if predictor != FIRST_PREDICTOR:
             error += ahead
         if error < least:
-            best, least = way, error
-    if FIRST_PERSONAL <= best % ways < ways - 1:  # rather explore too much than too little
-        most = (1.0 + slack) * errors[best]
-        for way in range(best + 1, best - best % ways + ways - 1):
-            if errors[way] <= most:
-                best = way
+            best, least = predictor, error
+    if FIRST_PERSONAL <= best % per_mean < per_mean - 1:  # rather explore too much than too little
+        most = (1.0 + tolerance) * errors[best]
+        for predictor in range(best + 1, best - best % per_mean + per_mean - 1):
+            if errors[predictor] <= most:
+                best = predictor
     return best
 
 
 @kernel
 def is_due(state: Cohort, node: int, t: int) -> bool:
-    """Tell whether the ways are judged by the next list of a user."""
-    judged = state.error[bucket(state.count[node]), N_PREDICTORS]
-    return judged < EVALUATED_FULLY or t % EVALUATED_EVERY == 0
+    """Tell whether the predictors are evaluated on the next list of a user."""
+    evaluated = state.error[bucket(state.count[node]), N_PREDICTORS]
+    return evaluated < EVALUATED_FULLY or t % EVALUATED_EVERY == 0
 
 
 @kernel
 def evaluate(
     state: Cohort, node: int, features: Floats, rows: Ints, examined: int, rewards: Floats
 ) -> None:
-    """Let every way predict the feedback before it is learned; the best way is used from now on."""
-    place = bucket(state.count[node])
+    """Add the predictors' errors on a list that is not yet learned, and select anew."""
+    power = bucket(state.count[node])
     _predictor_errors(state, node, features, rows, examined, rewards)
-    errors, missed = state.error[place], state.error[N_BUCKETS]
-    if place > 0 and errors.sum() == 0.0:  # nobody has had such a count before
-        _inherit(state.error[place - 1], errors)
+    errors, new = state.error[power], state.error[N_BUCKETS]
+    if power > 0 and errors.sum() == 0.0:  # no user had so many observations before
+        _inherit(state.error[power - 1], errors)
     if state.measures_noise and not state.logistic:
-        now = missed[state.predictor[place]] / examined
+        now = new[state.predictor[power]] / examined
         state.noise_variance += (1.0 - NOISE_DECAY**examined) * (now - state.noise_variance)
-    memory = min(max(WINDOW_SHARE * state.ridge.count[0], SHORTEST_WINDOW), LONGEST_WINDOW)
-    weight = (1.0 - 1.0 / memory) ** examined
-    missed[N_PREDICTORS] = examined
-    for way in range(N_PREDICTORS + 1):
-        errors[way] = weight * errors[way] + missed[way]
-    state.predictor[place] = _select(errors, _tolerance(state, place))
+    window = min(max(WINDOW_SHARE * state.ridge.count[0], SHORTEST_WINDOW), LONGEST_WINDOW)
+    decay = (1.0 - 1.0 / window) ** examined
+    new[N_PREDICTORS] = examined
+    for predictor in range(N_PREDICTORS + 1):
+        errors[predictor] = decay * errors[predictor] + new[predictor]
+    state.predictor[power] = _select(errors, _tolerance(state, power))

@@ -1,11 +1,11 @@
-"""A cohort in two: some of its users may rather follow one of them.
+"""CohortCascade: splits of a cohort, by k-means with two means.
 
-Users who move one at a time find it hard to part a cohort that is really two: the first one would
-have to explain its feedback all alone. So now and then a user proposes its own weights as a second
-centre, its fellows choose between the two, and both centres are computed anew from whom they have.
-The two are kept apart if that makes the feedback more probable. That they were free to choose is
-not held against them: who is on which side is often uncertain, later moves put it right, and a
-cohort that explains nothing is merged again.
+Reassignments of one user at a time can hardly part a cohort that is really two: the first to leave
+would have to explain its observations all alone. So now and then a user proposes its own weights as
+a second mean, users of the cohort choose between the two means, and both are computed anew from
+their users. The two stay apart if that makes the observations more probable. The free choice of
+sides is not charged for: sides are often uncertain, later reassignments correct them, and a cohort
+that explains nothing is merged again.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from clubcascade.core import Floats
 from clubcascade.kernels import cohort_assignment as assignment
 from clubcascade.kernels import cohort_models, factors, linear, triangular
 from clubcascade.kernels import ridge as models
+from clubcascade.kernels.cohort_constants import (
+    GROWTH_OFFSET,
+    MAX_SPLIT_USERS,
+    SPLIT_GROWTH,
+    SPLIT_ITERATIONS,
+)
 from clubcascade.kernels.cohort_evidence import noise_of, split_gain
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 
-MAX_SPLIT_USERS = 64
-"""Users of a cohort who choose a side, at the most."""
-SPLIT_ITERATIONS = 4
-"""Times they choose; the centres follow each time."""
-SPLIT_GROWTH = 1.2
-"""Growth of a cohort's count from one proposal to the next."""
-
 
 @kernel
 def _prefers(state: Cohort, node: int, one: Floats, other: Floats) -> bool:
-    """Tell whether a user's feedback is nearer to what ``one`` predicts than ``other``."""
+    """Tell whether mean ``one`` has the smaller squared error on a user: ``2 c'b - c'S c``."""
     gram, moment = state.gram[node], state.moment[node]
     product = state.product_work
     linear.times(gram, one, product)
@@ -41,15 +40,15 @@ def _prefers(state: Cohort, node: int, one: Floats, other: Floats) -> bool:
 
 
 @kernel
-def _side_weights(state: Cohort, asked: int, side: int, out: Floats) -> None:
-    """Write the ridge weights of those who chose a side."""
+def _side_weights(state: Cohort, n: int, side: int, out: Floats) -> None:
+    """Write the ridge weights of the users of one side."""
     gram, moment = state.matrix_work, state.residual_work
     d = out.shape[0]
     for f in range(d):
         moment[f] = 0.0
         for h in range(d):
             gram[f, h] = 0.0
-    for e in range(asked):
+    for e in range(n):
         if state.split_side[e] != side:
             continue
         node = state.split_user[e]
@@ -63,49 +62,49 @@ def _side_weights(state: Cohort, asked: int, side: int, out: Floats) -> None:
 
 
 @kernel
-def _choose_sides(state: Cohort, node: int, asked: int) -> int:
-    """Let ``asked`` users of a user's cohort choose between it and the rest.
+def _choose_sides(state: Cohort, node: int, n: int) -> int:
+    """Let ``n`` users of a user's cohort choose between the user's mean and the cohort's.
 
-    Fills ``split_user`` and ``split_side`` (1 for those who follow the user); returns how many
-    follow, 0 if at any time all are of one mind.
+    Fills ``split_user`` and ``split_side`` (1 for the user's mean); returns how many are on side 1,
+    0 if at any time all are on one side.
     """
     g = state.label[node]
     other = node
-    for e in range(asked):
+    for e in range(n):
         state.split_user[e] = other
         other = state.after[other]
     new, old = state.mean_work, state.deviation_work
     weights, moment = state.ridge.weights[g], state.moment[node]
-    pull = 1.0 / state.between_variance
-    linear.add_ridge(state.gram[node], pull, state.factor_work)
+    precision = 1.0 / state.between_variance
+    linear.add_ridge(state.gram[node], precision, state.factor_work)
     factors.factor(state.factor_work)
     for f in range(new.shape[0]):
         old[f] = weights[f]
-        new[f] = moment[f] + pull * weights[f]
+        new[f] = moment[f] + precision * weights[f]
     triangular.solve(state.factor_work, new)
-    followers = 0
-    for turn in range(SPLIT_ITERATIONS):
-        if turn > 0:
-            _side_weights(state, asked, 1, new)
-            _side_weights(state, asked, 0, old)
-        followers = 0
-        for e in range(asked):
+    moved = 0
+    for iteration in range(SPLIT_ITERATIONS):
+        if iteration > 0:
+            _side_weights(state, n, 1, new)
+            _side_weights(state, n, 0, old)
+        moved = 0
+        for e in range(n):
             state.split_side[e] = 1 if _prefers(state, state.split_user[e], new, old) else 0
-            followers += state.split_side[e]
-        if followers == 0 or followers == asked:
+            moved += state.split_side[e]
+        if moved == 0 or moved == n:
             return 0
-    return followers
+    return moved
 
 
 @kernel
-def _move_side(state: Cohort, g: int, asked: int, new: int) -> None:
-    """Move those who chose side 1 from cohort ``g`` to an empty one."""
+def _move_side(state: Cohort, g: int, n: int, new: int) -> None:
+    """Move the users of side 1 from cohort ``g`` to an empty one."""
     ridge = state.ridge
     models.clear(ridge, new)
     state.n_cohorts += 1
     state.last_model = max(state.last_model, new)
     first = -1
-    for e in range(asked):
+    for e in range(n):
         if state.split_side[e] == 0:
             continue
         node = state.split_user[e]
@@ -131,18 +130,18 @@ def _move_side(state: Cohort, g: int, asked: int, new: int) -> None:
 
 @kernel
 def try_split(state: Cohort, node: int) -> None:
-    """Try to part a user's cohort, if it has learned enough since the last time."""
+    """Try to split a user's cohort, if its count has grown enough since the last time."""
     g = state.label[node]
     if g == 0 or state.size[g] < 2 or state.ridge.count[g] < state.split_due[g]:
         return
-    state.split_due[g] = np.int64(SPLIT_GROWTH * state.ridge.count[g]) + 5
+    state.split_due[g] = np.int64(SPLIT_GROWTH * state.ridge.count[g]) + GROWTH_OFFSET
     new = assignment.free_label(state)
     if new == 0:
         return
-    asked = min(state.size[g], MAX_SPLIT_USERS)
-    if _choose_sides(state, node, asked) == 0:
+    n = min(state.size[g], MAX_SPLIT_USERS)
+    if _choose_sides(state, node, n) == 0:
         return
-    _move_side(state, g, asked, new)
+    _move_side(state, g, n, new)
     state.split_due[new] = state.split_due[g]
     small, large = new, g
     if state.size[new] > state.size[g]:

@@ -13,15 +13,15 @@ from clubcascade.kernels.jit import Struct, struct
 class Cohort(Struct):
     """Everyone, cohorts, users.
 
-    ``ridge``: model 0 is everyone's, the others are cohorts'. Per model: ``root`` (factor of its
-    matrix), ``prior`` and ``prior_log_det`` (precision of a user's weights around it),
-    ``root_count`` (count when these, weights and inverse were computed), ``size`` (users), ``head``
-    (one of them), ``split_due`` (count at which a split is tried). Per user: ``gram``, ``moment``,
-    ``count``, ``label`` (its cohort, 0 before it has one), ``due`` (count at which its cohort is
-    drawn anew), ``after`` and ``before`` (the ring of the cohort's users). Per power of two of the
-    count: ``error`` of every predictor with, in the last column, the observations that it is of,
-    and ``predictor``, the one in use. Arrays that end in ``work``, ``list_gram``, ``list_moment``
-    and those of a split are scratch.
+    ``ridge``: model 0 is everyone's, the others are cohorts'. Per model: ``root`` (factor of M),
+    ``prior`` and ``prior_log_det`` (A^-1 and ln det A of a user's weights around its mean),
+    ``root_count`` (count when these, mean and M^-1 were computed), ``size`` (users), ``head`` (one
+    of them), ``split_due`` (count at which a split is tried). Per user: ``gram`` (S), ``moment``
+    (b), ``count`` (n, the observations), ``label`` (its cohort, 0 before it has one), ``due``
+    (count at which it is reassigned), ``after`` and ``before`` (the ring of the cohort's users).
+    Per power of two of the count: ``error`` (squared error of every predictor and, in the last
+    column, the observations that it is of) and ``predictor``, the selected one. Arrays that end in
+    ``work``, ``list_gram``, ``list_moment`` and those of a split are scratch.
 
     Scalars. Of the model: ``explore`` (scale of the draws), ``within_variance`` (of users around a
     cohort), ``between_variance`` (of cohorts around everyone), ``mean_widening`` (how much wider

@@ -18,15 +18,15 @@ class CompileNotice(event.Listener):
     """Tells once per process that a kernel of ours is being compiled."""
 
     def __init__(self) -> None:
-        self.told = False
+        self.announced = False
 
     def on_start(self, event: Any) -> None:
         """Log it, and print it where a person is looking."""
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         module = getattr(function, "__module__", None) or ""
-        if self.told or not module.startswith("clubcascade."):
+        if self.announced or not module.startswith("clubcascade."):
             return
-        self.told = True
+        self.announced = True
         _LOG.info(MESSAGE)
         if sys.stderr is not None and sys.stderr.isatty():
             print(MESSAGE, file=sys.stderr, flush=True)

@@ -1,8 +1,8 @@
-"""Random numbers by position: a pure function of (key, round, place), with no state to carry.
+"""Counter-based random numbers: a pure function of (key, round, place), without a state.
 
-Every policy of a paired run meets the same luck: the user of round t likes item 7 or does not,
-whichever policy shows it and at whatever position. Mixing is SplitMix64 (Steele, Lea and Flood,
-2014), applied once per coordinate.
+All policies of a paired run share them (common random numbers): the user of round t likes item 7 or
+does not, whichever policy shows it and at whatever position. Mixing is SplitMix64 (Steele, Lea and
+Flood, 2014), applied once per coordinate.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Policies without features: how often was an item looked at, how often clicked."""
+"""Policies without features (UCB1, KL-UCB): observations and clicks per item."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ def divergence(p: float, q: float) -> float:
 def kl_index(mean: float, seen: int, level: float) -> float:
     """Largest q with ``seen KL(mean, q) <= level``.
 
-    The divergence is convex in q, so Newton's steps from above come down to the root without
-    passing it.
+    The divergence is convex in q, so Newton steps from above converge without passing the root.
     """
     if level <= 0.0:
         return mean
@@ -69,7 +68,7 @@ def kl_level(state: Counting) -> float:
 
 @kernel
 def level_now(state: Counting) -> float:
-    """What the uncertainty of every item is measured by in this round."""
+    """Return the exploration level of this round: 1.5 ln t (UCB1), or that of KL-UCB."""
     if state.index_kind == UCB1:
         return 1.5 * math.log(state.rounds + 1.0)
     return kl_level(state)
@@ -77,7 +76,7 @@ def level_now(state: Counting) -> float:
 
 @kernel
 def index_at(state: Counting, slot: int, level: float) -> float:
-    """Upper confidence bound of one item at a level; infinite before it was looked at."""
+    """Upper confidence bound of one item at a level; infinite before it was examined."""
     seen = state.seen[slot] if slot >= 0 else 0
     if seen == 0:
         return math.inf
@@ -89,16 +88,16 @@ def index_at(state: Counting, slot: int, level: float) -> float:
 
 @kernel
 def index(state: Counting, slot: int) -> float:
-    """Upper confidence bound of one item; infinite before it was looked at."""
+    """Upper confidence bound of one item; infinite before it was examined."""
     return index_at(state, slot, level_now(state))
 
 
 @kernel
 def surely_below(state: Counting, slot: int, level: float, score: float) -> bool:
-    """Whether an item's bound is below a score, told without searching for the bound.
+    """Tell whether an item's bound is below a score, without solving for the bound.
 
     First Pinsker's inequality; then one divergence: the bound is below q if ``seen KL(mean, q)``
-    is above the level. A small distance is kept from the score, for rounding.
+    is above the level. 1e-9 allows for rounding.
     """
     seen = state.seen[slot] if slot >= 0 else 0
     if seen == 0:

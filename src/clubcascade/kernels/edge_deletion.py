@@ -1,6 +1,6 @@
-"""Line 10: whose weights are too far from a user's, among its neighbours, and the edges cut.
+"""Line 10: compare a user with its neighbours and delete the edges to those too far away.
 
-A state that is compared here has ``graph``, ``weights``, ``radius``, ``by_feature``, ``by_user``,
+The state has ``graph``, ``weights``, ``radius``, ``by_feature``, ``by_user``,
 ``alpha`` and the scratch ``neighbours``, ``deleted``, ``distance_work``, ``weights_work`` and
 ``flags``: see :class:`clubcascade.kernels.club.Club`.
 """
@@ -19,7 +19,7 @@ from clubcascade.kernels.jit import kernel
 BLOCK = 64
 """Users compared side by side: those of one word of bits."""
 TOLERANCE = 1e-4
-"""Room for the rounding of single precision, relative to the squares that enter a distance."""
+"""Tolerance for rounding in single precision, relative to the squares of a distance."""
 
 
 @kernel
@@ -33,7 +33,7 @@ def radius_of(count: int, code2017: bool) -> float:
 
 @kernel
 def publish(state: Any, node: int) -> None:
-    """Copy a user's weights to where its neighbours look for them."""
+    """Copy a user's weights and radius to the arrays of single precision."""
     weights = state.weights[node]
     d = weights.shape[0]
     if state.by_feature.shape[1] > 0:
@@ -55,7 +55,7 @@ def _too_far(state: Any, node: int, other: int) -> bool:
 
 @kernel
 def _single_precision(state: Any, node: int) -> Any:
-    """Return a copy of a user's weights, to be compared with what its neighbours show."""
+    """Return a copy of a user's weights in single precision."""
     weights = state.weights_work
     for f in range(state.weights.shape[1]):
         weights[f] = state.weights[node, f]
@@ -67,15 +67,15 @@ def _find_far_neighbours(state: Any, node: int) -> int:
     """Test each neighbour of a user; write those too far away to ``deleted``, return how many.
 
     First in single precision, of which more users fit into a cache line. Its rounding error is
-    far below ``SLACK`` times the squares of the distance and of the user's own weights; whoever
-    may be too far with that much room is tested exactly.
+    far below ``TOLERANCE`` times the squares of the distance and of the user's own weights; who may
+    be too far within that tolerance is tested in double precision.
     """
     by_user, neighbours = state.by_user, state.neighbours
     weights = _single_precision(state, node)
     d = state.weights.shape[1]
     mine = weights[:d]
     alpha, radius = state.alpha, state.radius[node]
-    spare = TOLERANCE * linear.dot(state.weights[node], state.weights[node])
+    error = TOLERANCE * linear.dot(state.weights[node], state.weights[node])
     degree = users.neighbours(state.graph, node, neighbours)
     deleted = 0
     for e in range(degree):
@@ -83,8 +83,8 @@ def _find_far_neighbours(state: Any, node: int) -> int:
         if by_user.shape[0] > 0:
             shown = by_user[other]
             total = linear.square_distance(mine, shown)
-            bar = alpha * (radius + shown[d])
-            if (1.0 + TOLERANCE) * total + spare < bar * bar:
+            threshold = alpha * (radius + shown[d])
+            if (1.0 + TOLERANCE) * total + error < threshold * threshold:
                 continue
         if _too_far(state, node, other):
             state.deleted[deleted] = other
@@ -118,7 +118,7 @@ def _find_far_users(state: Any, node: int) -> int:
     """Do the same for a user with many neighbours, a word of the graph's bits at a time.
 
     ``by_feature`` holds the weights feature by feature and in single precision, so that the users
-    of one word are compared in one quick loop; whoever may be too far is tested exactly.
+    of one word are compared in one vector loop; who may be too far is tested in double precision.
     """
     # names for the arrays: through the structure, each would be looked up anew in the loops
     by_feature, radius = state.by_feature, state.radius
@@ -127,7 +127,7 @@ def _find_far_users(state: Any, node: int) -> int:
     room = by_feature.shape[1]
     alpha = state.alpha
     mine = radius[node]
-    spare = TOLERANCE * linear.dot(state.weights[node], state.weights[node])
+    error = TOLERANCE * linear.dot(state.weights[node], state.weights[node])
     deleted = 0
     for start in range(0, room, BLOCK):
         word = state.graph.bits[node, start // BLOCK]
@@ -137,12 +137,12 @@ def _find_far_users(state: Any, node: int) -> int:
         _square_distances(weights, by_feature, start, size, total)
         radii = radius[start : start + size]
         for j in range(size):
-            bar = alpha * (mine + radii[j])
-            flags[j] = (1.0 + TOLERANCE) * total[j] + spare >= bar * bar
-        hopeful = np.uint64(0)
+            threshold = alpha * (mine + radii[j])
+            flags[j] = (1.0 + TOLERANCE) * total[j] + error >= threshold * threshold
+        candidates = np.uint64(0)
         for j in range(size):
-            hopeful |= flags[j] << np.uint64(j)
-        word &= hopeful
+            candidates |= flags[j] << np.uint64(j)
+        word &= candidates
         while word != 0:
             other = start + users.trailing(word)
             word &= word - np.uint64(1)
@@ -154,7 +154,7 @@ def _find_far_users(state: Any, node: int) -> int:
 
 @kernel
 def delete_far_edges(state: Any, node: int) -> int:
-    """Delete the edges to users who are too far away; return how many pieces split off."""
+    """Delete the edges to users who are too far away; return how many components split off."""
     if users.is_dense(state.graph) and 16 * state.graph.degree[node] > state.by_feature.shape[1]:
         deleted = _find_far_users(state, node)
     else:

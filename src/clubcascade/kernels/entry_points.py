@@ -1,4 +1,4 @@
-"""Single library calls through the same words as the simulation's loop."""
+"""Entry points of the library: single calls through the protocol that the loop uses too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rank_catalog(state: Any, node: int, catalog: Any, rows: Ints, scores: Floats
 
 @kernel
 def rank_items(state: Any, node: int, items: Floats, rows: Ints, scores: Floats) -> None:
-    """Rank loose items."""
+    """Rank a matrix of items."""
     protocol.rank_items(state, node, items, np.arange(items.shape[0]), rows, scores)
 
 

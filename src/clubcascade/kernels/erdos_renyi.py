@@ -1,7 +1,7 @@
-"""An Erdős-Rényi graph, user by user: with which earlier users is user i linked.
+"""An Erdős-Rényi graph G(n, p), user by user: which earlier users are neighbours of user i.
 
 The answer is a pure function of (key, i), so users known beforehand and users who join one by one
-get the same graph. Skipping by geometric steps makes the cost that of the edges, not the pairs.
+get the same graph. Geometric skips make the cost that of the edges, not of the pairs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clubcascade.kernels.jit import kernel
 
 @kernel
 def next_neighbour(key: Any, i: int, draw: int, at: int, log_miss: float) -> int:
-    """Return the next linked user after ``at`` (start at -1); at least ``i`` when there is none."""
+    """Return the next neighbour after ``at`` (start at -1); at least ``i`` when there is none."""
     skip = math.log(1.0 - counter_rng.uniform(key, i, draw)) / log_miss
     if skip >= i - at:
         return i
@@ -26,7 +26,7 @@ def next_neighbour(key: Any, i: int, draw: int, at: int, log_miss: float) -> int
 
 @kernel
 def neighbours_of(key: Any, i: int, p: float) -> Any:
-    """Return the users below ``i`` that user ``i`` is linked with, rising."""
+    """Return the neighbours of user ``i`` below ``i``, in increasing order."""
     if p >= 1.0:
         return np.arange(i)
     if p <= 0.0:

@@ -1,7 +1,7 @@
-"""Factors of symmetric matrices (Cholesky), and inverses.
+"""Cholesky factors and inverses of symmetric matrices.
 
-Written for matrices of some twenty rows: four rows or sums at a time, since a single one waits for
-itself, and all loops along rows.
+Written for some twenty rows: four rows or sums at a time, for instruction-level parallelism, and
+all loops along rows.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from clubcascade.kernels import linear
 from clubcascade.kernels.jit import kernel
 
 ROUNDING = 4.5e-16
-"""What a pivot cannot be told from, in units of the largest entry of the diagonal and of d."""
+"""Rounding error of a pivot, in units of d times the largest entry of the diagonal."""
 
 
 @kernel
 def least_pivot(matrix: Floats) -> float:
-    """Return the smallest pivot of a matrix, a square or one with more columns, beyond rounding.
+    """Return the least pivot above rounding error, of d rows of at least d columns.
 
-    A smaller one is replaced by it: that is the factor of a matrix which differs by rounding from
-    the one given, and no square root of a negative number.
+    A smaller pivot is replaced by it: that factors a matrix which differs by rounding from the one
+    given, and takes no square root of a negative number.
     """
     d = matrix.shape[0]
     largest = 0.0
@@ -32,7 +32,7 @@ def least_pivot(matrix: Floats) -> float:
 
 @kernel
 def _lift(row: Floats, c: int, pivot: float, least: float) -> float:
-    """Return the pivot; one below the least becomes that, and the diagonal grows by as much."""
+    """Return the pivot, at least ``least``; the diagonal grows by the difference."""
     if pivot < least:
         row[c] += least - pivot
         return least
@@ -65,8 +65,8 @@ def _factor_corner(matrix: Floats, c: int, least: float) -> None:
 def factor(matrix: Floats) -> None:
     """Overwrite the upper triangle with R of ``matrix = R' R`` (Cholesky).
 
-    What is left below the diagonal means nothing. Four rows at a time: the rest of the matrix is
-    then read and written a quarter as often.
+    The lower triangle is left undefined. Four rows at a time: the rest of the matrix is then read
+    and written a quarter as often.
     """
     d = matrix.shape[0]
     whole = d // 4 * 4
@@ -95,9 +95,9 @@ def factor(matrix: Floats) -> None:
 def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out: Floats) -> None:
     """``out = (ridge I + gram)^-1 moment`` by elimination.
 
-    ``work`` is scratch of d rows, at least d + 1 long and zero beyond: the moment rides along as
-    a last column, rows are updated at full width, since a vector loop over a whole row is quicker
-    than a shorter one with a rest, and two columns are eliminated at a time.
+    ``work`` is scratch of d rows, at least d + 1 long and zero beyond: the moment is the last
+    column, rows are updated at full width (vector loops without a remainder), and two columns are
+    eliminated at a time.
     """
     d = moment.shape[0]
     width = work.shape[1]

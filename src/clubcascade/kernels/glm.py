@@ -19,12 +19,12 @@ from clubcascade.kernels.jit import kernel
 
 @kernel
 def add_to_gram(ridge: Any, g: int, x: Floats, y: float) -> None:
-    """Let the matrix of model ``g`` see an item; weights are left alone."""
-    moved = ridge.direction_work
-    linear.times(ridge.inverse[g], x, moved)
-    square = linear.dot(x, moved)
+    """Add an observation to gram, inverse and moment of model ``g``, not to its weights."""
+    direction = ridge.direction_work
+    linear.times(ridge.inverse[g], x, direction)
+    square = linear.dot(x, direction)
     if square > 0.0:
-        linear.add_outer(ridge.inverse[g], -1.0 / (1.0 + square), moved)
+        linear.add_outer(ridge.inverse[g], -1.0 / (1.0 + square), direction)
         linear.add_outer(ridge.gram[g], 1.0, x)
         if y != 0.0:
             moment = ridge.moment[g]
@@ -36,14 +36,14 @@ def add_to_gram(ridge: Any, g: int, x: Floats, y: float) -> None:
 
 @kernel
 def renew_inverse(ridge: Any, g: int) -> None:
-    """Compute the inverse of model ``g`` anew from its Gram matrix; weights are left alone."""
+    """Compute the inverse of model ``g`` anew from its Gram matrix; weights stay."""
     ridge.log_det[g] = factors.invert(ridge.gram[g], ridge.reg, ridge.matrix_work, ridge.inverse[g])
     ridge.age[g] = 0
 
 
 @kernel
 def _number(store: Any, x: Floats) -> int:
-    """Return the number of an item in the store; -1 for zeros, which teach nothing."""
+    """Return the number of an item in the store; -1 for zeros, which carry no information."""
     for f in range(x.shape[0]):
         if x[f] != 0.0:
             return samples.number(store, x)
@@ -54,7 +54,7 @@ def _number(store: Any, x: Floats) -> int:
 def learn_estimate(
     fit: Any, g: int, store: Any, link: Any, items: Any, rows: Any, y: Any, n: int, settle: int
 ) -> None:
-    """Give estimate ``g`` the ``n`` looked-at items; ``settle`` (1): its weights are needed now."""
+    """Give estimate ``g`` ``n`` observations; ``settle`` (1): its weights are needed now."""
     if not fit.keeps_samples:
         for p in range(n):
             online_newton.newton_step(fit, g, link, items[rows[p]], y[p])
@@ -73,13 +73,13 @@ def learn_estimate(
 
 @kernel
 def add_drift(ridge: Any, g: int, before: Floats, step: Floats) -> None:
-    """Add to the drift of model ``g`` how far its weights have come from ``before``."""
-    turned = ridge.direction_work
+    """Add ``|weights - before|_M`` to the drift of model ``g``."""
+    product = ridge.direction_work
     d = before.shape[0]
     for f in range(d):
         step[f] = ridge.weights[g, f] - before[f]
-    linear.times(ridge.gram[g], step, turned)
-    square = linear.dot(step, turned) + ridge.reg * linear.dot(step, step)
+    linear.times(ridge.gram[g], step, product)
+    square = linear.dot(step, product) + ridge.reg * linear.dot(step, step)
     ridge.drift[g] += math.sqrt(max(square, 0.0))
 
 
@@ -87,7 +87,7 @@ def add_drift(ridge: Any, g: int, before: Floats, step: Floats) -> None:
 def learn_model(
     ridge: Any, fit: Any, g: int, store: Any, link: Any, items: Any, rows: Any, y: Any, n: int
 ) -> None:
-    """Let model ``g`` learn from ``n`` looked-at items and finish the round."""
+    """Learn ``n`` observations into model ``g`` and finish the round."""
     before = fit.before_work
     for f in range(before.shape[0]):
         before[f] = ridge.weights[g, f]

@@ -63,7 +63,7 @@ class GLMClub(Struct):
 
 @kernel
 def _observe(state: GLMClub, node: int, x: Floats, y: float) -> None:
-    """Keep the user's sums, where there are no samples to compute them from."""
+    """Add to the user's sums, where no samples are kept to compute them from."""
     if not state.own.keeps_samples:
         linear.add_outer(state.gram[node], 1.0, x)
         for f in range(x.shape[0]):
@@ -86,7 +86,7 @@ def pool(source: Any, which: Any, ridge: Any, fit: Any, g: int, store: Any, link
 
 @kernel
 def _rebuild_model(state: GLMClub, g: int, members: Any, start: Any) -> None:
-    """Line 5 from nothing, for one component; the search of its weights begins at ``start``."""
+    """Line 5 for one component, computed anew; the solver starts at ``start``."""
     ridge = state.ridge
     models.clear(ridge, g)
     for e in range(members.shape[0]):
@@ -101,7 +101,7 @@ def _rebuild_model(state: GLMClub, g: int, members: Any, start: Any) -> None:
 
 @kernel
 def _split(state: GLMClub, pieces: int) -> None:
-    """Give every piece that a cut split off its own model, and the rest one of what remains."""
+    """Give every component that a cut split off, and the rest, a model computed anew."""
     graph = state.graph
     whole = graph.piece[0, 2]
     start = state.ridge.weights[whole].copy()
@@ -119,7 +119,7 @@ def _split(state: GLMClub, pieces: int) -> None:
 
 @kernel
 def _delete_edges(state: Any, node: int) -> None:
-    """Line 10: delete the edges to users whose weights are too far away."""
+    """Line 10: delete the edges (i, l) with ``|w_i - w_l| >= alpha (radius_i + radius_l)``."""
     pieces = edge_deletion.delete_far_edges(state, node)
     if pieces > 0:
         _split(state, pieces)
@@ -141,7 +141,7 @@ def merge(state: GLMClub, home: int, labels: Any) -> None:
 
 @kernel
 def pool_new_user(state: GLMClub, labels: Any, ridge: Any, fit: Any) -> None:
-    """Make model 0 of a guest the one of all ``labels``."""
+    """Make model 0 of ``ridge`` and ``fit``, for a new user, the one of all ``labels``."""
     for e in range(labels.shape[0]):
         g = labels[e]
         models.add(ridge, 0, state.ridge.gram[g], state.ridge.moment[g], state.ridge.count[g], 1.0)
@@ -150,7 +150,7 @@ def pool_new_user(state: GLMClub, labels: Any, ridge: Any, fit: Any) -> None:
 
 @kernel
 def refresh_weights(state: Any, nodes: Any) -> None:
-    """Bring users up to date who were alone until a newcomer linked with them."""
+    """Update the weights of users who were isolated until a new user linked with them."""
     for e in range(nodes.shape[0]):
         node = nodes[e]
         if state.count[node] > 0 and state.graph.degree[node] == 1:

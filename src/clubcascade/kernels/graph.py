@@ -1,4 +1,4 @@
-"""A graph of users that loses edges: which component is a user in, and what did a cut split off.
+"""A graph that loses edges (decremental connectivity): components, and what a cut splits off.
 
 Two ways to hold the edges, one interface: rows of bits (the complete start) or lists of
 neighbours with room to grow (sparse starts). Work of a split is bounded by its smaller side: the

@@ -76,7 +76,7 @@ class StructType(types.StructRef):
 
 
 class _Plain:
-    """What a structure is without a compiler."""
+    """A structure without a compiler."""
 
     def __init__(self, *fields: Any) -> None:
         vars(self).update(zip(type(self).__annotations__, fields, strict=True))

@@ -22,11 +22,11 @@ RUNNERS_UP = 12
 
 @struct
 class LazyIndex(Struct):
-    """A catalogue's features, and what is remembered of its scores, per slot of one model each.
+    """A catalogue's features, and cached means and widths, one slot per model.
 
     Per slot: ``owner`` (model), ``version`` (of the model when the slot was filled), ``base`` and
     ``width`` (per item: mean minus width times drift at that time, and width), ``last`` (how
-    many were the best of the last time, then their rows). The rest is scratch, with room for two
+    many were best at the last ranking, then their rows). The rest is scratch, with room for two
     blocks of items.
     """
 
@@ -63,9 +63,9 @@ def _score_queue(ridge: Any, g: int, index: LazyIndex, slot: int, n: int) -> Non
 
 @kernel
 def _prune_queue(
-    ridge: Any, g: int, bonus: float, index: LazyIndex, slot: int, n: int, bar: float
+    ridge: Any, g: int, bonus: float, index: LazyIndex, slot: int, n: int, threshold: float
 ) -> int:
-    """Compute the means of the queue anew and keep those that may still reach the bar."""
+    """Compute the means of the queue anew and keep items that may still reach the threshold."""
     mean = index.mean_work
     gather(index.features, index.queue, n, index.block)
     mean_block(ridge.weights[g], index.block, n, mean)
@@ -79,7 +79,7 @@ def _prune_queue(
             continue
         width = index.width[slot, row]
         index.base[slot, row] = mean[j] - width * drift
-        if mean[j] + bonus * width >= bar:
+        if mean[j] + bonus * width >= threshold:
             index.queue[kept] = row
             kept += 1
     return kept
@@ -122,7 +122,7 @@ def _fill(ridge: Any, g: int, index: LazyIndex, slot: int) -> None:
 
 @kernel
 def _threshold(scores: Floats, filled: int, k: int) -> float:
-    """Return the bound that an item must reach to enter the list, with room for rounding."""
+    """Return the score that an item must reach to enter the list, less a tolerance for rounding."""
     if filled < k:
         return -math.inf
     worst = scores[k - 1]
@@ -135,8 +135,8 @@ def rank_lazily(
 ) -> None:
     """Fill ``rows`` and ``scores`` with the catalogue's best items for model ``g``, best first.
 
-    The best of the last time (a few more than the list) are computed first: their scores set a
-    high bar. Then come the items whose bound reaches it, first their means, then their widths.
+    The best of the last ranking (a few more than the list) are computed first: their scores set a
+    high threshold. Then items whose bound reaches it, first their means, then their widths.
     """
     n = index.features.shape[0]
     k = rows.shape[0]
@@ -156,9 +156,9 @@ def rank_lazily(
         for p in range(size):
             queue[p] = last[1 + first + p]
         filled = _insert_queue(ridge, g, bonus, index, slot, size, best, best_scores, filled)
-    bar = _threshold(best_scores, filled, k)
+    threshold = _threshold(best_scores, filled, k)
     known = last[0]
-    for p in range(known):  # these are in the list already: no number lets them in again
+    for p in range(known):  # in the list already: a bound of -inf keeps them out of the queue
         index.saved[p] = base[last[p + 1]]
         base[last[p + 1]] = math.nan
     waiting = 0
@@ -166,19 +166,19 @@ def rank_lazily(
         end = min(start + BLOCK, n)
         hopeful = 0
         for j in range(start, end):
-            hopeful += base[j] + width[j] * reach >= bar
+            hopeful += base[j] + width[j] * reach >= threshold
         if hopeful > 0:
             for j in range(start, end):
                 queue[waiting] = j
-                waiting += base[j] + width[j] * reach >= bar
+                waiting += base[j] + width[j] * reach >= threshold
         if waiting > BLOCK or (end == n and waiting > 0):
             if filled >= k:
-                waiting = _prune_queue(ridge, g, bonus, index, slot, waiting, bar)
+                waiting = _prune_queue(ridge, g, bonus, index, slot, waiting, threshold)
             if waiting > 0:
                 filled = _insert_queue(
                     ridge, g, bonus, index, slot, waiting, best, best_scores, filled
                 )
-                bar = _threshold(best_scores, filled, k)
+                threshold = _threshold(best_scores, filled, k)
             waiting = 0
     for p in range(known):
         base[last[p + 1]] = index.saved[p]

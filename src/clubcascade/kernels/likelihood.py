@@ -65,7 +65,7 @@ class Likelihood(Struct):
 
 @kernel
 def clear(fit: Likelihood, g: int) -> None:
-    """Make estimate ``g`` one that has seen nothing."""
+    """Make estimate ``g`` one without observations."""
     d = fit.weights.shape[1]
     for f in range(d):
         fit.weights[g, f] = 0.0
@@ -145,11 +145,11 @@ def curvature(fit: Likelihood, g: int, items: Floats, link: Any, out: Floats) ->
 
 @kernel
 def follow(fit: Likelihood, g: int, link: Any, x: Floats) -> None:
-    """Let the kept inverse of estimate ``g`` follow one more look at ``x``."""
+    """Update the kept inverse of estimate ``g`` by one more observation of ``x``."""
     if fit.curve.shape[0] == 0:
         return
-    moved = fit.step_work
-    linear.times(fit.curve[g], x, moved)
+    direction = fit.step_work
+    linear.times(fit.curve[g], x, direction)
     _, slope = links.at(link, linear.inner(fit.weights[g], x))
-    linear.add_outer(fit.curve[g], -slope / (1.0 + slope * linear.inner(x, moved)), moved)
+    linear.add_outer(fit.curve[g], -slope / (1.0 + slope * linear.inner(x, direction)), direction)
     fit.age[g] += 1

@@ -21,7 +21,7 @@ def dot(a: Floats, b: Floats) -> float:
 
 @kernel
 def inner(a: Floats, b: Floats) -> float:
-    """Inner product in four sums side by side: a single one would wait for itself."""
+    """Inner product in four partial sums, for instruction-level parallelism."""
     d = a.shape[0]
     whole = d // 4 * 4
     s0 = s1 = s2 = s3 = 0.0
@@ -37,7 +37,7 @@ def inner(a: Floats, b: Floats) -> float:
 
 @kernel
 def square_distance(a: Floats, b: Floats) -> float:
-    """Squared distance, in four sums side by side: a single one would wait for itself."""
+    """Squared distance in four partial sums, for instruction-level parallelism."""
     d = a.shape[0]
     whole = d // 4 * 4
     s0 = s1 = s2 = s3 = 0.0

@@ -1,4 +1,4 @@
-"""The loop of a simulation, compiled once per kind of policy: one table, or fresh items."""
+"""The loop of a simulation, compiled once per type of state: a fixed table, or fresh items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, ra
 
 @struct
 class RunLog(Struct):
-    """Where a run is written down: one entry every so many rounds, and one of the last round.
+    """The record of a run: one entry every so many rounds, and one of the last round.
 
     ``reward``, ``regret`` and ``clusters`` are the entries; the totals are those so far.
     """
@@ -30,7 +30,7 @@ class RunLog(Struct):
 
 @kernel
 def record(log: RunLog, t: int, reward: float, regret: float, clusters: int) -> None:
-    """Write down round ``t``."""
+    """Record round ``t``."""
     log.total_reward += reward
     log.total_regret += regret
     if (t + 1) % log.every == 0 or t + 1 == log.rounds:
@@ -53,7 +53,7 @@ def run_table(
     last: int,
     log: RunLog,
 ) -> int:
-    """Play rounds ``first`` to ``last`` on the whole table; stop early at a user without a node.
+    """Run rounds ``first`` to ``last`` on the whole table; stop early at a user without a node.
 
     ``shown`` is what the policy learns from: the table's features, or its items' own numbers.
     """
@@ -65,20 +65,20 @@ def run_table(
         if node[user] < 0:
             return t
         rank_catalog(state, node[user], catalog, rows, scores)
-        known = worlds.respond(world, t, user, rows, rewards)
-        learn(state, node[user], shown, rows, known, rewards)
+        examined = worlds.respond(world, t, user, rows, rewards)
+        learn(state, node[user], shown, rows, examined, rewards)
         loss = best[world.kind[user]] - worlds.value(world, user, rows)
-        record(log, t, worlds.reward(world, rewards, known), loss, count_clusters(state))
+        record(log, t, worlds.reward(world, rewards, examined), loss, count_clusters(state))
     return last
 
 
 @kernel
 def run_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int, log: RunLog) -> int:
-    """Play rounds ``first`` to ``last``, each with its own items; stop early as ``play_table``."""
+    """Run rounds ``first`` to ``last``, each with its own items; stop early as ``run_table``."""
     n = world.n_offered
     offered = np.empty(n, np.int64)
     attractions = np.empty(n)
-    picked = np.empty(k, np.int64)
+    places = np.empty(k, np.int64)
     rows = np.empty(k, np.int64)
     scores = np.empty(k)
     rewards = np.empty(k)
@@ -90,11 +90,11 @@ def run_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int, 
         kind = world.kind[user]
         for j in range(n):
             attractions[j] = world.attraction[kind, offered[j]]
-        rank_items(state, node[user], world.features, offered, picked, scores)
+        rank_items(state, node[user], world.features, offered, places, scores)
         for p in range(k):
-            rows[p] = offered[picked[p]]
-        known = worlds.respond(world, t, user, rows, rewards)
-        learn(state, node[user], world.features, rows, known, rewards)
+            rows[p] = offered[places[p]]
+        examined = worlds.respond(world, t, user, rows, rewards)
+        learn(state, node[user], world.features, rows, examined, rewards)
         loss = worlds.best_value(world, attractions, k) - worlds.value(world, user, rows)
-        record(log, t, worlds.reward(world, rewards, known), loss, count_clusters(state))
+        record(log, t, worlds.reward(world, rewards, examined), loss, count_clusters(state))
     return last

@@ -1,9 +1,8 @@
 """Estimates that solve Equation (8) of the paper, found by Newton's method, from the last estimate.
 
 The inverse of the second derivative (``curve``) is kept between rounds and follows each sample by
-a rank-one step and each Newton step by the secant rule of Broyden, Fletcher, Goldfarb and Shanno;
-where it does not bring the gradient down quickly, it is computed anew and steps are halved until
-the gradient falls.
+a rank-one step and each Newton step by a BFGS update; where the gradient does not fall quickly, it
+is computed anew and steps are halved until the gradient falls.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ TOLERANCE = 1e-9
 LAST_STEP = 1e-5
 """A full Newton step of this length is the last: the error left is of the order of its square."""
 LARGEST_FIRST_STEP = 0.5
-"""A first step of this length or more is left to the careful search."""
+"""A first step of this length or more is left to the damped search."""
 RATE = 0.3
-"""What a kept inverse must achieve: each step at most this fraction of the one before."""
+"""Rate that a kept inverse must achieve: each step at most this fraction of the last."""
 MAX_QUICK_STEPS, MAX_STEPS = 12, 400
-"""Steps with a kept inverse, and steps of the careful search (halvings included), at the most."""
+"""Steps with a kept inverse, and steps of the damped search (halvings included), at the most."""
 RENEW = 2048
 """Samples after which a kept inverse is computed anew."""
 
@@ -53,7 +52,7 @@ def _secant(curve: Floats, step: Floats, change: Floats, work: Floats) -> None:
 
 @kernel
 def _refine(fit: Likelihood, g: int, items: Floats, link: Any) -> bool:
-    """Step with the kept inverse; False, and nothing moved, if that does not go quickly."""
+    """Quasi-Newton steps with the kept inverse; False, weights unchanged, if they are slow."""
     theta, curve = fit.weights[g], fit.curve[g]
     start, slope, step = fit.start_work, fit.gradient_work, fit.step_work
     other, change = fit.other_work, fit.trial_work
@@ -86,7 +85,7 @@ def _refine(fit: Likelihood, g: int, items: Floats, link: Any) -> bool:
 
 @kernel
 def _gradient_step_inverse(second: Floats, penalty: float, out: Floats) -> None:
-    """Make ``out`` the inverse of a multiple of the identity above the second derivative."""
+    """Make ``out`` a multiple of the identity below the inverse of the second derivative."""
     d = out.shape[0]
     total = penalty
     for f in range(d):
@@ -127,7 +126,7 @@ def _search(fit: Likelihood, g: int, items: Floats, link: Any, curve: Floats) ->
         factors.invert(fit.hessian_work, fit.penalty, fit.factor_work, curve)
         linear.times(curve, slope, step)
         length = _length(step)
-        if not math.isfinite(length):  # beyond the precision of an inverse: the steepest way down
+        if not math.isfinite(length):  # the inverse is not precise enough: a gradient step
             _gradient_step_inverse(fit.hessian_work, fit.penalty, curve)
             linear.times(curve, slope, step)
             length = _length(step)

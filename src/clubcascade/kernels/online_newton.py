@@ -1,4 +1,4 @@
-"""Estimates that see every sample once and keep none: constant time and memory per round.
+"""Online Newton steps: estimates that keep no samples, in constant time and memory per round.
 
 With ``H`` the second derivative gathered so far, a sample (x, y) of loss ``l`` moves the weights to
 
@@ -26,9 +26,9 @@ from clubcascade.kernels.likelihood import Likelihood
 
 @kernel
 def implicit_error(link: Any, z: float, width: float, y: float) -> float:
-    """Solve ``error = y - mu(z + width error)``: what is left of a surprise after learning it.
+    """Solve ``error = y - mu(z + width error)``: the residual after learning the sample.
 
-    Newton's steps, and halves of the interval where they would not be shorter than half the last.
+    Newton steps, and bisection where they would not halve the last step.
     """
     mean, slope = links.at(link, z)
     error = y - mean
@@ -54,9 +54,9 @@ def implicit_error(link: Any, z: float, width: float, y: float) -> float:
 
 @kernel
 def newton_step(fit: Likelihood, g: int, link: Any, x: Floats, y: float) -> None:
-    """Take one sample in: the nearest weights, in the norm of what is known, that allow for it.
+    """Take one implicit Newton step for a sample (x, y).
 
-    The sample's loss is then replaced by its parabola at the new weights, so that losses of
+    Its loss is then replaced by its quadratic expansion at the new weights, so that losses of
     different users can be added.
     """
     d = x.shape[0]
@@ -64,9 +64,9 @@ def newton_step(fit: Likelihood, g: int, link: Any, x: Floats, y: float) -> None
     curve = fit.curve[g] if kept else fit.inverse_work
     if not kept:
         factors.invert(fit.second[g], fit.penalty, fit.factor_work, curve)
-    moved, theta = fit.start_work, fit.weights[g]
-    linear.times(curve, x, moved)
-    width = linear.inner(x, moved)
+    direction, theta = fit.start_work, fit.weights[g]
+    linear.times(curve, x, direction)
+    width = linear.inner(x, direction)
     if not width > 0.0:
         return
     z = linear.inner(theta, x)
@@ -75,17 +75,17 @@ def newton_step(fit: Likelihood, g: int, link: Any, x: Floats, y: float) -> None
     _, slope = links.at(link, z)
     target = fit.target[g]
     for f in range(d):
-        theta[f] += error * moved[f]
+        theta[f] += error * direction[f]
         target[f] += (slope * z + error) * x[f]
     linear.add_outer(fit.second[g], slope, x)
     if kept:
-        linear.add_outer(curve, -slope / (1.0 + slope * width), moved)
+        linear.add_outer(curve, -slope / (1.0 + slope * width), direction)
     fit.age[g] += 1
 
 
 @kernel
 def solve_weights(fit: Likelihood, g: int) -> None:
-    """Compute an estimate that keeps no samples from its sums."""
+    """Compute the weights of an estimate from its quadratic loss."""
     kept = fit.curve.shape[0] > 0
     curve = fit.curve[g] if kept else fit.inverse_work
     factors.invert(fit.second[g], fit.penalty, fit.factor_work, curve)
@@ -95,7 +95,7 @@ def solve_weights(fit: Likelihood, g: int) -> None:
 
 @kernel
 def sum_statistics(source: Likelihood, which: Any, fit: Likelihood, g: int) -> None:
-    """Make the sums of estimate ``g`` those of the estimates ``which`` of ``source``."""
+    """Make the loss of estimate ``g`` the sum of those of estimates ``which`` of ``source``."""
     d = fit.weights.shape[1]
     second, target = np.zeros((d, d)), np.zeros(d)
     for w in range(which.shape[0]):

@@ -1,10 +1,9 @@
-"""A catalogue laid out for one quick pass with drawn weights: blocks of items, feature by feature.
+"""Packed items for Thompson sampling: blocks of items, feature by feature, in single precision.
 
-Who draws weights at random needs no widths and no more than single precision. An item is scored
-with the drawn weights and with their mirror image at the other side of the expected ones, and the
-better of the two counts: ``X @ mean + |X @ shift|``. The order of each item's sums does not depend
-on its place, so that loose items laid out on the spot get the very scores that they have in a
-catalogue.
+Drawn weights need no widths. An item is scored with the drawn weights and with their mirror image
+at the other side of the mean, and the better counts: ``X @ mean + |X @ deviation|``. The order of
+each item's sums does not depend on its place, so that a matrix packed on the spot gets the scores
+of a catalogue.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from clubcascade.kernels.jit import Struct, kernel, struct
 from clubcascade.kernels.ranking import LANES
 
 BLOCK = 256
-"""Items scored side by side: fewer loops to start, and a block still fits a core's first cache."""
+"""Items scored side by side: a block still fits the first-level cache."""
 
 
 @struct
@@ -27,7 +26,7 @@ class PackedItems(Struct):
     """Items in single precision: ``blocks`` (blocks x features x items of a block).
 
     Scratch: ``found``, the scores block by block, and the same as
-    ``parts`` and ``grouped`` (see ``top_k``); ``swings``, the second sums of a block;
+    ``parts`` and ``grouped`` (see ``top_k``); ``deviations``, the second sums of a block;
     ``mean`` and ``deviation``, both weights in single precision; ``tops`` and ``kept``.
     """
 
@@ -35,7 +34,7 @@ class PackedItems(Struct):
     found: Any
     parts: Any
     grouped: Any
-    swings: Any
+    deviations: Any
     mean: Any
     deviation: Any
     tops: Any
@@ -45,7 +44,7 @@ class PackedItems(Struct):
 
 @kernel
 def _zeros(size: int) -> Any:
-    """Return zeros that start at a cache line: vectors across two lines take twice the time."""
+    """Return zeros aligned to a cache line: unaligned vectors take twice the time."""
     room = np.zeros(size + 16, np.float32)
     start = -room.ctypes.data % 64 // 4
     return room[start : start + size]
@@ -53,7 +52,7 @@ def _zeros(size: int) -> Any:
 
 @kernel
 def empty(n: int, d: int) -> PackedItems:
-    """Return a packed with room for ``n`` items of ``d`` features, all zeros."""
+    """Return room for ``n`` items of ``d`` features, all zeros."""
     count = (n + BLOCK - 1) // BLOCK
     room = count * BLOCK
     found = _zeros(room)
@@ -73,42 +72,44 @@ def empty(n: int, d: int) -> PackedItems:
 
 @kernel
 def _score_block(
-    mean: Any, shift: Any, blocks: Any, b: int, size: int, scores: Any, swings: Any
+    mean: Any, deviation: Any, blocks: Any, b: int, size: int, scores: Any, deviations: Any
 ) -> None:
-    """Write ``mean . x + |shift . x|`` of a block's items to ``scores``; both sums in one pass."""
+    """Write ``mean . x + |deviation . x|`` of a block's items to ``scores``, in one pass."""
     d = mean.shape[0]
     lanes = (size + LANES - 1) // LANES * LANES
     whole = d // 4 * 4
     for j in range(lanes):
         scores[j] = 0.0
-        swings[j] = 0.0
+        deviations[j] = 0.0
     for f in range(0, whole, 4):
         m0, m1, m2, m3 = mean[f], mean[f + 1], mean[f + 2], mean[f + 3]
-        s0, s1, s2, s3 = shift[f], shift[f + 1], shift[f + 2], shift[f + 3]
+        s0, s1, s2, s3 = deviation[f], deviation[f + 1], deviation[f + 2], deviation[f + 3]
         for j in range(lanes):
             x0, x1 = blocks[b, f, j], blocks[b, f + 1, j]
             x2, x3 = blocks[b, f + 2, j], blocks[b, f + 3, j]
             scores[j] = (((scores[j] + m0 * x0) + m1 * x1) + m2 * x2) + m3 * x3
-            swings[j] = (((swings[j] + s0 * x0) + s1 * x1) + s2 * x2) + s3 * x3
+            deviations[j] = (((deviations[j] + s0 * x0) + s1 * x1) + s2 * x2) + s3 * x3
     for f in range(whole, d):
         for j in range(lanes):
             scores[j] += mean[f] * blocks[b, f, j]
-            swings[j] += shift[f] * blocks[b, f, j]
+            deviations[j] += deviation[f] * blocks[b, f, j]
     for j in range(lanes):
-        scores[j] += abs(swings[j])
+        scores[j] += abs(deviations[j])
 
 
 @kernel
-def _to_single_precision(mean: Floats, shift: Floats, short: Any, swing: Any) -> None:
+def _to_single_precision(
+    mean: Floats, deviation: Floats, single_mean: Any, single_deviation: Any
+) -> None:
     """Write both weights in single precision."""
     for f in range(mean.shape[0]):
-        short[f] = mean[f]
-        swing[f] = shift[f]
+        single_mean[f] = mean[f]
+        single_deviation[f] = deviation[f]
 
 
 @kernel
 def pack(features: Floats, offered: Ints) -> PackedItems:
-    """Return a packed of the ``offered`` rows of ``features``."""
+    """Pack the ``offered`` rows of ``features``."""
     d, n = features.shape[1], offered.shape[0]
     packed = empty(n, d)
     blocks = packed.blocks
@@ -121,13 +122,21 @@ def pack(features: Floats, offered: Ints) -> PackedItems:
 
 
 @kernel
-def rank(mean: Floats, shift: Floats, packed: PackedItems, rows: Ints, scores: Floats) -> None:
+def rank(mean: Floats, deviation: Floats, packed: PackedItems, rows: Ints, scores: Floats) -> None:
     """Fill ``rows`` and ``scores`` with the best items, best first."""
-    blocks, found, swings, n = packed.blocks, packed.found, packed.swings, packed.n_items
-    short, swing = packed.mean, packed.deviation
-    _to_single_precision(mean, shift, short, swing)
+    blocks, found, deviations, n = packed.blocks, packed.found, packed.deviations, packed.n_items
+    single_mean, single_deviation = packed.mean, packed.deviation
+    _to_single_precision(mean, deviation, single_mean, single_deviation)
     for b in range(blocks.shape[0]):
-        _score_block(short, swing, blocks, b, min(BLOCK, n - b * BLOCK), found[b], swings)
+        _score_block(
+            single_mean,
+            single_deviation,
+            blocks,
+            b,
+            min(BLOCK, n - b * BLOCK),
+            found[b],
+            deviations,
+        )
     top_k.select(packed.parts, packed.grouped, packed.tops, packed.kept, n, rows, scores)
 
 

@@ -1,7 +1,7 @@
-"""Ask for memory before it is needed: with many users, a round waits for memory above all.
+"""Prefetch of cache lines: with many users, memory latency dominates a round.
 
-A line that is not in a cache takes about a tenth of a microsecond to come, and a processor has
-many on the way at once, if only it is told early which.
+A cache miss takes about a tenth of a microsecond, and a processor serves many at once if they are
+requested early.
 """
 
 from __future__ import annotations
@@ -21,29 +21,31 @@ LINE = 64
 
 @intrinsic
 def _prefetch_line(context: Any, array: Any, byte: Any) -> Any:
-    """Ask for the cache line that holds this byte of an array; nothing waits for it."""
+    """Prefetch the cache line that holds this byte of an array (``llvm.prefetch``)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = signature.args[0]
         data = context.make_array(kind)(context, builder, arguments[0]).data
         pointer = builder.bitcast(data, cgutils.voidptr_t)
         word = ir.IntType(32)
-        wanted = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
-        ask = cgutils.get_or_insert_function(builder.module, wanted, "llvm.prefetch.p0")
+        signature_type = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
+        prefetch = cgutils.get_or_insert_function(
+            builder.module, signature_type, "llvm.prefetch.p0"
+        )
         place = builder.gep(pointer, [arguments[1]])
-        builder.call(ask, [place, word(0), word(3), word(1)])  # to read, keep it near, data
+        builder.call(prefetch, [place, word(0), word(3), word(1)])  # to read, keep it near, data
         return context.get_dummy_value()
 
     return types.none(array, types.intp), generate
 
 
 _prefetch_byte: Any = (lambda array, byte: None) if INTERPRETED else _prefetch_line
-"""The same, as the compiler calls it: (array, byte)."""
+"""The same, as the compiler calls it: (array, byte); nothing when interpreted."""
 
 
 @kernel
 def prefetch_row(array: Any, row: int) -> None:
-    """Ask for a row (a number, a vector, a matrix) of an array that is contiguous."""
+    """Prefetch a row (a number, a vector, a matrix) of a contiguous array."""
     size = array.strides[0]
     for byte in range(row * size, (row + 1) * size, LINE):
         _prefetch_byte(array, byte)

@@ -1,6 +1,7 @@
-"""What every compiled policy state answers. The bodies are given per type of state.
+"""The kernel protocol: what every compiled policy state implements, by its type.
 
-``play.play`` and the library calls go through these four words, so each algorithm exists once.
+The loop of a simulation and the library's calls (``entry_points``) go through these four functions,
+so each algorithm exists once.
 """
 
 from __future__ import annotations

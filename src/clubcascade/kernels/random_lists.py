@@ -1,4 +1,4 @@
-"""Lists drawn at random."""
+"""The random policy: uniform lists of distinct items."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def draw_list(state: RandomLists, n: int, rows: Ints, scores: Floats) -> None:
     """Fill ``rows`` with distinct rows below ``n``, all lists equally likely."""
     order = np.arange(n)
     for p in range(rows.shape[0]):
-        pick = p + int(counter_rng.uniform(state.key, state.n_drawn, p) * (n - p))
-        order[p], order[pick] = order[pick], order[p]
+        swap = p + int(counter_rng.uniform(state.key, state.n_drawn, p) * (n - p))
+        order[p], order[swap] = order[swap], order[p]
         rows[p] = order[p]
         scores[p] = 0.0
     state.n_drawn += 1

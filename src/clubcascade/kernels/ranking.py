@@ -1,4 +1,4 @@
-"""Top-k of loose items by upper confidence bound or mean; scores of many items side by side."""
+"""Top-k of items scored in full, by upper confidence bound or mean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clubcascade.kernels.jit import kernel
 BLOCK = 64
 """Items scored side by side."""
 LANES = 16
-"""Items per turn of a vector loop; a loop over a multiple of it has no slow rest."""
+"""Items per turn of a vector loop; a loop over a multiple of it has no remainder."""
 
 
 @kernel
@@ -59,7 +59,7 @@ def mean_block(weights: Floats, block: Floats, n: int, mean: Floats) -> None:
 
 @kernel
 def square_block(inverse: Floats, block: Floats, n: int, part: Floats, square: Floats) -> None:
-    """Squared widths, likewise; each pair of features is met once, so half the work."""
+    """Squared widths ``x' M^-1 x``, likewise; by symmetry each pair of features once."""
     lanes = (n + LANES - 1) // LANES * LANES
     for j in range(lanes):
         square[j] = 0.0

@@ -1,8 +1,8 @@
 """Many ridge models side by side: one per cluster, per user, or one for all.
 
 Model ``g`` holds ``M = reg I + gram`` by its ``gram`` and its explicit ``inverse``, which follows
- each observation by a rank-one step and is computed anew after ``RENEW`` of them, so that
-rounding cannot pile up.
+each observation by a rank-one step and is computed anew after ``RENEW`` of them, which bounds the
+rounding error.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Ridge(Struct):
 
 @kernel
 def is_due(age: int) -> bool:
-    """Tell whether weights that followed step by step are to be computed from the inverse.
+    """Tell whether weights updated step by step are to be computed from the inverse.
 
     About once in 32 steps, and a function of the age alone, so that a loaded model does the same.
     """
@@ -56,7 +56,7 @@ def is_due(age: int) -> bool:
 
 @kernel
 def clear(ridge: Ridge, g: int) -> None:
-    """Make model ``g`` one that has seen nothing."""
+    """Make model ``g`` one without observations."""
     d = ridge.moment.shape[1]
     for f in range(d):
         for h in range(d):
@@ -81,20 +81,20 @@ def renew(ridge: Ridge, g: int) -> None:
 
 @kernel
 def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
-    """Let model ``g`` see that item ``x`` was clicked (1) or passed over (0)."""
+    """Add an observation (x, y) to model ``g``: y = 1 for a click, 0 for a pass."""
     d = x.shape[0]
     inverse = ridge.inverse[g]
     weights = ridge.weights[g]
-    moved = ridge.direction_work
-    linear.times(inverse, x, moved)
-    square = linear.dot(x, moved)
+    direction = ridge.direction_work
+    linear.times(inverse, x, direction)
+    square = linear.dot(x, direction)
     if square > 0.0:
         shrink = 1.0 / (1.0 + square)
         error = y - linear.dot(weights, x)
-        linear.add_outer(inverse, -shrink, moved)
+        linear.add_outer(inverse, -shrink, direction)
         step = error * shrink
         for f in range(d):
-            weights[f] += step * moved[f]
+            weights[f] += step * direction[f]
         ridge.drift[g] += abs(error) * math.sqrt(square * shrink)
         if ridge.keeps_log_det:
             ridge.log_det[g] += math.log1p(square)
@@ -109,7 +109,7 @@ def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
 
 @kernel
 def discount_at(discounts: Floats, position: int) -> float:
-    """Weight of what is seen at a position; positions beyond the end have the last one's."""
+    """Discount of a position; positions beyond the end have the last one's."""
     return discounts[min(position, discounts.shape[0] - 1)]
 
 
@@ -124,7 +124,7 @@ def discounted(ridge: Ridge, discount: float, x: Floats) -> Any:
 
 @kernel
 def settle(ridge: Ridge, g: int) -> None:
-    """Finish a round of observations: now and then weights from the inverse, seldom both anew."""
+    """Finish a round: at times compute weights from the inverse, rarely both anew."""
     if ridge.age[g] >= RENEW:
         renew(ridge, g)
     elif is_due(ridge.age[g]):

@@ -1,9 +1,9 @@
 """The samples of a likelihood, without repeats: distinct items, and counts per item.
 
-The order of samples does not matter to a likelihood, and equal items need one entry: (item, how
-often looked at, how often clicked). So with a catalogue the samples of a user or a cluster take
-no more room than the catalogue has items, exactly; with items that change they grow for ever.
-Items are known by their features alone, whether they came in a catalogue or loose.
+The order of samples does not matter to a likelihood, and equal items need one entry: (item,
+observations, clicks). So with a catalogue the samples of a user or a cluster take
+at most one entry per item of the catalogue; with items that change they grow without bound. Items
+are identified by their features alone, whether they came in a catalogue or as a matrix.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 @struct
 class DistinctItems(Struct):
-    """Every distinct item that was ever looked at, numbered as they came.
+    """Every distinct item ever examined, numbered in order of arrival.
 
     ``items`` (room x d); ``slots``, a hash table of item numbers, -1 where empty, its length a
     power of 2; ``key`` (d), scratch.
@@ -170,7 +170,7 @@ def make_room(counts: ItemCounts, g: int, room: int) -> None:
 
 @kernel
 def count(counts: ItemCounts, g: int, item: int, click: int) -> None:
-    """Count one look at an item in list ``g``, and its click."""
+    """Count one observation of an item in list ``g``, and its click."""
     first, size = counts.begin[g], counts.size[g]
     ids = counts.ids
     low, high = first, first + size

@@ -1,7 +1,6 @@
-"""Triangular systems: what is solved with the factor R of a matrix ``R' R``.
+"""Triangular systems with the Cholesky factor R of a matrix ``R' R``.
 
-A step of one system waits for the step before; two systems side by side, or sums in four parts,
-fill the time.
+Each step depends on the one before; two systems side by side, or four partial sums, use the time.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from clubcascade.kernels.jit import kernel
 
 @kernel
 def solve_half(upper: Floats, x: Floats) -> None:
-    """Overwrite ``x`` with the solution of ``R' z = x``; its square is ``x' (R' R)^-1 x``."""
+    """Overwrite ``x`` with the solution of ``R' z = x``; ``z' z = x' (R' R)^-1 x``."""
     d = x.shape[0]
     for c in range(d):
-        x[c] *= 1.0 / upper[c, c]  # the quotient does not wait for x, as x / R would
+        x[c] *= 1.0 / upper[c, c]  # the reciprocal does not depend on x, so it is ready early
         step = x[c]
         for g in range(c + 1, d):
             x[g] -= step * upper[c, g]
@@ -23,7 +22,7 @@ def solve_half(upper: Floats, x: Floats) -> None:
 
 @kernel
 def solve_half_each(upper: Floats, columns: Floats) -> None:
-    """Do the same for every column of a matrix at once."""
+    """Do as ``solve_half`` for every column of a matrix."""
     d, n = columns.shape
     for c in range(d):
         row, scale = columns[c], 1.0 / upper[c, c]
@@ -37,7 +36,7 @@ def solve_half_each(upper: Floats, columns: Floats) -> None:
 
 @kernel
 def solve_other_half(upper: Floats, x: Floats) -> None:
-    """Overwrite ``x`` with the solution of ``R z = x``, in four sums side by side."""
+    """Overwrite ``x`` with the solution of ``R z = x``, in four partial sums."""
     d = x.shape[0]
     for c in range(d - 1, -1, -1):
         row = upper[c]
@@ -55,7 +54,7 @@ def solve_other_half(upper: Floats, x: Floats) -> None:
 
 @kernel
 def solve_half_two(upper: Floats, x: Floats, y: Floats) -> None:
-    """Do as ``solve_half`` for two vectors, in little more time: a single one waits for itself."""
+    """Do as ``solve_half`` for two vectors, in little more time than for one."""
     d = x.shape[0]
     for c in range(d):
         row = upper[c]

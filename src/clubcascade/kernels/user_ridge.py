@@ -1,4 +1,4 @@
-"""Line 8: what CLUB-cascade keeps of one user, its own ridge estimate, in step with its samples.
+"""Line 8: the ridge estimate of one user, updated with each of its observations.
 
 States are those of :class:`clubcascade.kernels.club.Club`.
 """
@@ -15,13 +15,13 @@ from clubcascade.kernels.jit import kernel
 
 @kernel
 def keeps_inverses(state: Any) -> bool:
-    """Tell whether every user has an inverse of its own (it costs memory and saves time)."""
+    """Tell whether an inverse is kept per user: more memory, less time."""
     return state.inverse.shape[0] > 0
 
 
 @kernel
 def solve_weights(state: Any, node: int, row: int) -> None:
-    """Line 8 from nothing: the user's own inverse, if kept, and weights."""
+    """Line 8 computed anew: the user's inverse, if kept, and weights."""
     reg = state.ridge.reg
     if keeps_inverses(state):
         factors.invert(state.gram[row], reg, state.ridge.matrix_work, state.inverse[row])
@@ -36,7 +36,7 @@ def solve_weights(state: Any, node: int, row: int) -> None:
 
 @kernel
 def refresh_weights(state: Any, links: Any) -> None:
-    """Bring users up to date who were alone until a newcomer linked with them."""
+    """Update the weights of users who were isolated until a new user linked with them."""
     for e in range(links.shape[0]):
         row = state.row[links[e]]
         if row >= 0 and state.graph.degree[links[e]] == 1:
@@ -45,7 +45,7 @@ def refresh_weights(state: Any, links: Any) -> None:
 
 @kernel
 def add_user(state: Any, node: int) -> int:
-    """Give a user who comes for the first time its row."""
+    """Give a new user its row of statistics, and return it."""
     row = state.n_rows
     state.n_rows += 1
     state.row[node] = row
@@ -57,7 +57,7 @@ def add_user(state: Any, node: int) -> int:
 
 @kernel
 def observe(state: Any, node: int, row: int, x: Floats, y: float, linked: bool) -> None:
-    """Line 8 for one item: the user's statistics; inverse and weights while it has neighbours."""
+    """Line 8 for one observation: statistics, and inverse and weights while linked."""
     d = x.shape[0]
     linear.add_outer(state.gram[row], 1.0, x)
     if y != 0.0:
@@ -65,12 +65,12 @@ def observe(state: Any, node: int, row: int, x: Floats, y: float, linked: bool) 
         for f in range(d):
             moment[f] += y * x[f]
     if linked and keeps_inverses(state):
-        moved = state.ridge.direction_work
+        direction = state.ridge.direction_work
         weights = state.weights[node]
-        linear.times(state.inverse[row], x, moved)
-        shrink = 1.0 / (1.0 + max(linear.dot(x, moved), 0.0))
+        linear.times(state.inverse[row], x, direction)
+        shrink = 1.0 / (1.0 + max(linear.dot(x, direction), 0.0))
         step = (y - linear.dot(weights, x)) * shrink
-        linear.add_outer(state.inverse[row], -shrink, moved)
+        linear.add_outer(state.inverse[row], -shrink, direction)
         for f in range(d):
-            weights[f] += step * moved[f]
+            weights[f] += step * direction[f]
         state.age[row] += 1

@@ -1,7 +1,7 @@
-"""Simulated users: who comes, what may be shown, what they click, and what that is worth.
+"""Simulated users: arrivals, offered items, clicks, and expected rewards.
 
-Everything is a pure function of (keys, round), so that a compiled run and a run in Python meet
-the same world, and so does every policy.
+Everything is a pure function of (keys, round), so that compiled and interpreted runs,
+and all policies, share the same random numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clubcascade.kernels.jit import Struct, kernel, struct
 
 @struct
 class World(Struct):
-    """A table of items and what each kind of user thinks of them.
+    """A table of items and their attraction probabilities for each kind of user.
 
     ``features`` (N x d); ``attraction`` (kinds x N); ``kind`` of each user; ``arrival``
     (cumulative shares of the users; empty: all alike); ``stop`` (probability that a click at a
@@ -62,16 +62,16 @@ def offer(world: World, t: int, rows: Ints) -> None:
 
 
 @kernel
-def stop_chance(world: World, position: int) -> float:
-    """Probability that a click at this position ends the look."""
+def stop_probability(world: World, position: int) -> float:
+    """Probability that a click at this position ends the session."""
     return world.stop[min(position, world.stop.shape[0] - 1)]
 
 
 @kernel
 def respond(world: World, t: int, user: int, rows: Ints, rewards: Floats) -> int:
-    """Let the user look at the list of table ``rows``; fill ``rewards``, return how many are known.
+    """Simulate clicks on the list of table ``rows``: fill ``rewards``, return how many are known.
 
-    What comes after the last click is unknown; without a click everything was looked at.
+    Items after the last click are not observed; without a click all were examined.
     """
     attraction = world.attraction[world.kind[user]]
     for p in range(rows.shape[0]):
@@ -81,7 +81,7 @@ def respond(world: World, t: int, user: int, rows: Ints, rewards: Floats) -> int
         if counter_rng.uniform(world.click_key, t, rows[p]) < attraction[rows[p]]:
             rewards[p] = 1.0
             known = p + 1
-            if counter_rng.uniform(world.stop_key, t, p) < stop_chance(world, p):
+            if counter_rng.uniform(world.stop_key, t, p) < stop_probability(world, p):
                 break
     return known
 
@@ -107,11 +107,11 @@ def reward(world: World, rewards: Floats, known: int) -> float:
 
 @kernel
 def _discounted_value(world: World, attractions: Any) -> float:
-    """Expected worth of a list: the discount of the position that satisfies, summed by chance."""
+    """Expected worth of a list: the expected discount of the position that satisfies."""
     total = 0.0
     missed = 1.0
     for p in range(attractions.shape[0]):
-        satisfied = stop_chance(world, p) * attractions[p]
+        satisfied = stop_probability(world, p) * attractions[p]
         total += discount_at(world, p) * missed * satisfied
         missed *= 1.0 - satisfied
     return total
@@ -125,7 +125,7 @@ def value(world: World, user: int, rows: Ints) -> float:
         return _discounted_value(world, attraction[rows])
     missed = 1.0
     for p in range(rows.shape[0]):
-        missed *= 1.0 - stop_chance(world, p) * attraction[rows[p]]
+        missed *= 1.0 - stop_probability(world, p) * attraction[rows[p]]
     return 1.0 - missed
 
 
@@ -133,7 +133,7 @@ def value(world: World, user: int, rows: Ints) -> float:
 def best_value(world: World, attractions: Floats, k: int) -> float:
     """Value of the best list of ``k``: the most attractive item where a click ends it most.
 
-    With discounts neither these nor the chances to stop rise, and the best list falls.
+    With discounts neither these nor the stop probabilities rise, and the best list falls.
     """
     rows = np.empty(k, np.int64)
     best = np.empty(k)
@@ -144,7 +144,7 @@ def best_value(world: World, attractions: Floats, k: int) -> float:
     places = np.empty(k, np.int64)
     filled = 0
     for p in range(k):
-        filled = ranking.insert(stops, places, filled, stop_chance(world, p), p)
+        filled = ranking.insert(stops, places, filled, stop_probability(world, p), p)
     missed = 1.0
     for p in range(k):
         missed *= 1.0 - stops[p] * best[p]

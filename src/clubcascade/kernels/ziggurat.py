@@ -1,4 +1,4 @@
-"""Normal numbers by position, many of them, quickly: the ziggurat (Marsaglia and Tsang, 2000).
+"""Counter-based standard normal numbers: the ziggurat method (Marsaglia and Tsang, 2000).
 
 The bell curve is covered by 256 layers of one area, each a rectangle but for its end. A layer is
 chosen, then a point in it; nearly always it lies under the curve for certain, without a logarithm.

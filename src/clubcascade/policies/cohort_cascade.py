@@ -13,15 +13,9 @@ from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, Items, array_of, fill
 from clubcascade.errors import UnknownUser
 from clubcascade.kernels import cohort as _answers  # noqa: F401
-from clubcascade.kernels import (
-    cohort_assignment,
-    cohort_selection,
-    cohort_split,
-    cohort_state,
-    entry_points,
-    packed_items,
-)
+from clubcascade.kernels import cohort_constants as constants
 from clubcascade.kernels import cohort_posterior as posterior
+from clubcascade.kernels import cohort_state, entry_points, packed_items
 from clubcascade.links import read_link
 from clubcascade.policies._arrays import aligned_zeros
 from clubcascade.policies._cohorts import check_cohorts
@@ -29,15 +23,6 @@ from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._models import Models
 from clubcascade.policies._seeds import key_of
 from clubcascade.policies._users import numbered, read_users
-
-WITHIN_VARIANCE = 1 / 1000
-"""Variance of users' weights around their cohort's, in units of the noise."""
-BETWEEN_VARIANCE = 1 / 32
-"""Variance of cohorts' weights around everyone's, likewise."""
-MEAN_WIDENING = 2.0
-"""How much wider the centres are drawn than users around them: what they teach, all learn."""
-INITIAL_NOISE = 0.15
-"""Squared error of a prediction before there is any."""
 
 _USERS = ("gram", "moment", "count", "label", "due", "after", "before")
 _COHORTS = ("root", "root_count", "prior", "prior_log_det", "size", "head", "split_due")
@@ -146,26 +131,27 @@ class CohortCascade(CompiledPolicy):
             "head": np.zeros(most, np.int64),
             "split_due": np.zeros(most, np.int64),
             "error": np.zeros(
-                (posterior.N_BUCKETS + 1, posterior.N_PREDICTORS + 1)
+                (constants.N_BUCKETS + 1, constants.N_PREDICTORS + 1)
             ),  # last row: scratch
-            "predictor": np.full(posterior.N_BUCKETS, cohort_selection.FIRST_PREDICTOR),
+            "predictor": np.full(constants.N_BUCKETS, constants.FIRST_PREDICTOR),
             **{name: aligned_zeros(d) for name in _WORK_VECTORS},
             **{name: aligned_zeros(d, d) for name in _WORK_MATRICES},
-            "split_user": np.zeros(cohort_split.MAX_SPLIT_USERS, np.int64),
-            "split_side": np.zeros(cohort_split.MAX_SPLIT_USERS, np.int64),
-            "candidate_work": np.zeros(cohort_assignment.SCORED_CANDIDATES, np.int64),
+            "split_user": np.zeros(constants.MAX_SPLIT_USERS, np.int64),
+            "split_side": np.zeros(constants.MAX_SPLIT_USERS, np.int64),
+            "candidate_work": np.zeros(constants.SCORED_CANDIDATES, np.int64),
         }
         self._scalars: dict[str, Any] = {
             "explore": self.explore,
-            "within_variance": WITHIN_VARIANCE,
-            "between_variance": BETWEEN_VARIANCE,
-            "mean_widening": MEAN_WIDENING,
+            "within_variance": constants.WITHIN_VARIANCE,
+            "between_variance": constants.BETWEEN_VARIANCE,
+            "mean_widening": constants.MEAN_WIDENING,
             "logistic": logistic,
             "draws_moves": True,
             "measures_noise": True,
             "mirrors_draws": True,
             "sequential": True,
-            "noise_variance": INITIAL_NOISE * (posterior.LOGISTIC_NOISE if logistic else 1.0),
+            "noise_variance": constants.INITIAL_NOISE
+            * (constants.LOGISTIC_NOISE if logistic else 1.0),
             "move_rate": 1.0,
             "n_lists": 0,
             "n_cohorts": 0,
@@ -295,18 +281,18 @@ class CohortCascade(CompiledPolicy):
         with self._lock:
             node, a = self._row(user), self._arrays
             way = posterior.predictor_of(self.compiled, node)
-            ways = len(posterior.PRECISIONS) + 1
+            ways = len(constants.PRECISIONS) + 1
             root = a["root"][a["label"][node] if way >= ways else 0]
             scale = self.explore * np.sqrt(self.compiled.noise_variance)
             own: Any = 0.0
             pulled: Any = rows.T
-            if way % ways < len(posterior.PRECISIONS):
-                pull = posterior.PRECISIONS[way % ways]
+            if way % ways < len(constants.PRECISIONS):
+                pull = constants.PRECISIONS[way % ways]
                 ridge = a["gram"][node] + pull * np.eye(self.n_features)
                 solved = np.linalg.solve(ridge, rows.T)
                 own, pulled = (rows.T * solved).sum(axis=0), pull * solved
             centre = np.linalg.solve(np.triu(root).T, pulled)
-        width = scale * np.sqrt(own + MEAN_WIDENING**2 * (centre**2).sum(axis=0))
+        width = scale * np.sqrt(own + constants.MEAN_WIDENING**2 * (centre**2).sum(axis=0))
         return mean, width, 1.0
 
     def user_weights(self, user: Hashable) -> Floats:
@@ -356,7 +342,7 @@ class CohortCascade(CompiledPolicy):
         n, a = len(self._numbers), self._arrays
         self._reserve(max(n + 1, 8))
         fill(a["error"], state, "error")
-        fill(a["predictor"], state, _LEARNED["predictor"], posterior.N_PREDICTORS)
+        fill(a["predictor"], state, _LEARNED["predictor"], constants.N_PREDICTORS)
         scalars: dict[str, Any] = {}
         for name, parts in _SAVED.items():
             dtype = np.float64 if name == "noise" else np.int64

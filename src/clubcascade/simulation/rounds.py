@@ -29,7 +29,7 @@ def simulate(
 ) -> Trace:
     """Let ``policy`` serve ``rounds`` users of ``env`` lists of ``k`` items; the policy learns.
 
-    One seed gives every policy the same arrivals and the same luck. Policies of the package run
+    One seed gives every policy the same arrivals and random numbers. Policies of the package run
     compiled on the package's environments; any other :class:`Policy` or :class:`Environment`
     works through its public methods, with the same result. A policy that asks for users
     (``ask`` of :class:`clubcascade.ClubCascade`) chooses from all of the environment's.
@@ -82,16 +82,16 @@ def simulate(
 
 
 def check_environment(env: object) -> None:
-    """Raise unless ``env`` has all that an environment is asked for."""
+    """Raise unless ``env`` has all of the interface of environments."""
     calls = (name for name in vars(Environment) if not name.startswith("_"))
     example = "an environment, such as clubcascade.environments.Synthetic(...)"
     _check_has("env", env, example, [*Environment.__annotations__, *calls])
 
 
-def _check_has(name: str, value: object, example: str, asked: list[str]) -> None:
-    missing = [one for one in asked if not hasattr(value, one)]
+def _check_has(name: str, value: object, example: str, required: list[str]) -> None:
+    missing = [one for one in required if not hasattr(value, one)]
     if isinstance(value, type) or missing:
         lacks = f", which lacks {', '.join(missing)}" if missing else ""
         raise InvalidArgument(
-            f"{name} must be {example}, with {', '.join(asked)}; got {value!r}{lacks}"
+            f"{name} must be {example}, with {', '.join(required)}; got {value!r}{lacks}"
         )

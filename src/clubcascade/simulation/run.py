@@ -1,4 +1,4 @@
-"""One simulation under way: compiled where it can be, else through the public methods."""
+"""A simulation in progress: compiled where possible, else through the public methods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHECKPOINTS = 100
 
 
 class Simulation:
-    """One simulation under way."""
+    """A simulation in progress."""
 
     def __init__(self, policy: Policy, env: Environment, rounds: int, k: int, every: int) -> None:
         self.policy, self.env, self.rounds, self.k, self.every = policy, env, rounds, k, every
@@ -52,7 +52,7 @@ class Simulation:
         )
 
     def run(self, progress: Callable[[int], None] | None) -> None:
-        """Play all rounds, in stretches between the checkpoints, which are recorded rounds."""
+        """Run all rounds, in stretches between the checkpoints, which are recorded rounds."""
         stretch = math.ceil(self.rounds / CHECKPOINTS)
         apart = self.every * math.ceil(stretch / self.every)
         checkpoints = {*range(apart, self.rounds, apart), self.rounds}
@@ -85,8 +85,7 @@ class Simulation:
                     at = self._stretch(policy, env, node, best, at, last)
                 if at < last:
                     self._plain_round(at)
-                    newcomer = self.user
-                    node[newcomer] = policy.number(newcomer)
+                    node[self.user] = policy.number(self.user)
                     at += 1
 
         return advance
@@ -100,7 +99,7 @@ class Simulation:
         first: int,
         last: int,
     ) -> int:
-        """Play compiled until ``last`` or the first round of a user who has not joined."""
+        """Run compiled until ``last`` or the first round of a user who has not joined."""
         with policy._lock:
             if env.offered is not None:
                 return int(
@@ -130,7 +129,7 @@ class Simulation:
             self._plain_round(t)
 
     def _plain_round(self, t: int) -> None:
-        """Play one round through the public methods."""
+        """Run one round through the public methods."""
         env, policy = self.env, self.policy
         if isinstance(env, TabularEnvironment):
             env.round = t - 1
@@ -188,12 +187,12 @@ class Simulation:
         self.rand[(done - 1) // self.every] = self.index
 
     def numbers(self) -> Ints:
-        """Return the policy's number of each user of the environment, -1 for strangers."""
+        """Return the policy's number of each user of the environment, -1 for new users."""
         assert isinstance(self.policy, CompiledPolicy)
         return np.array([self.policy.number(user) for user in range(self.env.n_users)])
 
     def trace(self, seconds: float) -> Trace:
-        """Gather what was written down."""
+        """Return the record of the run."""
         known = not np.isnan(self.regret).any()
         return Trace(
             round=np.minimum(self.every * np.arange(1, len(self.reward) + 1), self.rounds),

@@ -127,7 +127,7 @@ def regret_bound_one_cluster(
 def regret_bound_known_clusters(
     n_features: int, cluster_rounds: Iterable[int], k: int, reg: float
 ) -> RegretBound:
-    """Return the bound for a policy that is told the true clusters.
+    """Return the bound for a policy that knows the true clusters.
 
     The sum over clusters in the proof of Theorem 2 (the line that cites the self-normalized sum),
     at level ``1 / (4 m T)``: ``2 sum_j beta_j sqrt(2 d K T_j ln(1 + T_j K / (lambda d)))``, where

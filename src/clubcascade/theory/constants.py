@@ -26,7 +26,7 @@ def beta(n_features: int, horizon: int, n_clusters: int, reg: float) -> float:
     n_clusters
         Number of true clusters, m.
     reg
-        Ridge constant, lambda, above 0. The theorem asks for lambda >= K.
+        Ridge constant, lambda, above 0. The theorem requires lambda >= K.
 
     Examples
     --------

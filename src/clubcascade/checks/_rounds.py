@@ -11,7 +11,7 @@ import numpy as np
 from clubcascade.core import Catalog, Feedback, Ints, Policy
 from clubcascade.core.state import same
 
-__all__ = ["Event", "catalog_for", "check_list", "learned", "play", "played", "same"]
+__all__ = ["Event", "catalog_for", "check_list", "learned", "run_rounds", "trained", "same"]
 
 ROUNDS = 60
 USERS = 6
@@ -39,7 +39,7 @@ def catalog_for(policy: Policy) -> Catalog:
     return Catalog(items)
 
 
-def tastes(d: int) -> Any:
+def true_weights(d: int) -> Any:
     """Return one weight vector per user, in two opposite groups."""
     rng = np.random.default_rng(5)
     base = rng.standard_normal(d)
@@ -56,16 +56,16 @@ def check_list(ranking: Any, k: int, n_items: int) -> None:
     assert 0 <= ranking.min() <= ranking.max() < n_items, f"no such row: {ranking!r}"
 
 
-def play(policy: Policy, catalog: Catalog, rounds: int = ROUNDS) -> Iterator[Event]:
+def run_rounds(policy: Policy, catalog: Catalog, rounds: int = ROUNDS) -> Iterator[Event]:
     """Let the policy learn from a seeded audience, yielding each round after its update."""
     rng = np.random.default_rng(3)
-    weights = tastes(catalog.n_features)
+    weights = true_weights(catalog.n_features)
     for _ in range(rounds):
         user = int(rng.integers(USERS))
         ranking = policy.recommend(user, catalog, K)
         check_list(ranking, K, len(catalog))
-        chance = 1.0 / (1.0 + np.exp(-4.0 * catalog.features[ranking] @ weights[user]))
-        liked = np.flatnonzero(rng.random(K) < 0.8 * chance)
+        probability = 1.0 / (1.0 + np.exp(-4.0 * catalog.features[ranking] @ weights[user]))
+        liked = np.flatnonzero(rng.random(K) < 0.8 * probability)
         if rng.random() < 0.2 and liked.size:
             clicks = tuple(int(position) for position in liked)
             feedback = Feedback(examined=clicks[-1] + 1, clicks=clicks)
@@ -75,10 +75,10 @@ def play(policy: Policy, catalog: Catalog, rounds: int = ROUNDS) -> Iterator[Eve
         yield Event(user, ranking, feedback)
 
 
-def played(policy: Policy) -> tuple[Catalog, list[Event]]:
-    """Play all rounds and return the catalogue and the log."""
+def trained(policy: Policy) -> tuple[Catalog, list[Event]]:
+    """Run all rounds and return the catalogue and the log."""
     catalog = catalog_for(policy)
-    return catalog, list(play(policy, catalog))
+    return catalog, list(run_rounds(policy, catalog))
 
 
 def learned(policy: Policy) -> dict[str, Any]:
