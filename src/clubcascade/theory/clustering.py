@@ -79,8 +79,8 @@ def edge_probability(n_users: int, n_clusters: int, smallest_share: float, delta
     factor ``1 / u`` is missing. The lemma it cites (Gentile, Li and Zappella 2014, Lemma 1)
     requires p of the order of ``log(u / delta) / s``, where s is the size of the smallest cluster,
     here ``share * u / m``. The constant is 1: a cluster of s users then has ``s exp(-p s)``,
-    that is ``s delta / u``, users without a link to it on average, and all clusters together delta; a
-    lone user is by far the most likely reason for a random graph not to be connected.
+    that is ``s delta / u``, users without a link to it on average, and all clusters together delta;
+    a lone user is by far the most likely reason for a random graph not to be connected.
 
     Examples
     --------
