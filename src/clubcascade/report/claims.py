@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
-from clubcascade.report.comparisons import Comparison, compare
+from clubcascade.report.comparisons import compare
 from clubcascade.report.folders import Run
+from clubcascade.report.selection import Comparison
 from clubcascade.report.verdicts import VACUOUS, Evidence, Verdict, combined
 
 __all__ = ["CLAIMS", "VACUOUS", "Claim", "Evidence", "Judged", "Verdict", "judge", "summary"]
@@ -19,23 +20,7 @@ __all__ = ["CLAIMS", "VACUOUS", "Claim", "Evidence", "Judged", "Verdict", "judge
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the paper.
-
-    Parameters
-    ----------
-    where
-        Section of the paper.
-    quote
-        The sentence, word for word; formulas in plain letters.
-    reading
-        How it is measured here, or why it is not.
-    figures
-        The experiments that speak about it.
-    compare
-        What is compared in a result folder of one of these figures.
-    known
-        Evidence that needs no results.
-    """
+    """A sentence of the paper: one entry of ``claims.toml``, which says what its keys mean."""
 
     where: str
     quote: str
@@ -67,13 +52,8 @@ class Judged:
 def judge(claim: Claim, runs: Sequence[Run]) -> Judged:
     """Find what result folders say about a claim.
 
-    Parameters
-    ----------
-    claim
-        The sentence.
-    runs
-        All result folders of the report. Of a first look, with too few seeds or rounds to judge
-        by, the numbers are kept and the verdicts withheld.
+    Of a first look, with too few seeds or rounds to judge by, the numbers are kept and the
+    verdicts withheld.
     """
     quick = bool(runs) and all(run.first_look for run in runs)
     found = [_withheld(each) if quick else each for each in claim.known]

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from clubcascade.core import Floats
-from clubcascade.experiment.config import Contender, Panel
+from clubcascade.experiment.config import Panel
 from clubcascade.report.estimates import Estimate, difference, estimate, number, ratio, with_ends
 from clubcascade.report.folders import Run
-from clubcascade.report.measures import MEASURES, MICROSECONDS, ceiling_of, microseconds
-from clubcascade.report.selection import panel_pairs, panels, policies, policy_pairs
+from clubcascade.report.measures import EVERY, MEASURES, MICROSECONDS, ceiling_of
+from clubcascade.report.selection import Comparison, cases
 from clubcascade.report.series import (
-    NOTHING,
     Seeds,
     Waits,
     advantage,
     ahead_since,
     both,
     default_measure,
-    density,
     last,
     round_at,
     shared,
@@ -30,27 +27,6 @@ from clubcascade.report.series import (
     table,
 )
 from clubcascade.report.verdicts import NOT_REACHED, VACUOUS, Evidence, Verdict, of_difference
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """One entry of ``compare`` in ``claims.toml``, which says what its keys mean."""
-
-    kind: str
-    between: tuple[str, ...]
-    same: tuple[str, ...] = ()
-    panels: tuple[str, ...] = ("all",)
-    alike: tuple[str, ...] = ()
-    more: str = ""
-    sparser_first: bool = False
-    measure: str = ""
-    after: float = 1.0
-    since: float = 0.0
-    margin: float = 0.0
-    at_least: float = 0.0
-    of_oracle: bool = False
-    expected: str = "higher"
-    what: str = ""
 
 
 def compare(run: Run, spec: Comparison) -> Iterator[Evidence]:
@@ -61,29 +37,20 @@ def compare(run: Run, spec: Comparison) -> Iterator[Evidence]:
 def better(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that the first policy is better than the second after a share of the rounds."""
     measure = spec.measure or default_measure(run)
-    if measure == MICROSECONDS:
-        yield from _faster(run, spec)
-        return
-    for panel, first, second in _each(run, spec):
+    for panel, _, first, second in cases(run, spec):
         a, b = both(run, panel, first, second, measure)
         if not a.empty:
             t = round_at(a, spec.after)
-            what = f"{MEASURES[measure].short} after {t:,} rounds"
+            timed = measure == MICROSECONDS
+            what = EVERY[measure].label if timed else f"{EVERY[measure].short} after {t:,} rounds"
             sides = (first.label, a[t]), (second.label, b[t])
-            wanted = -1 if MEASURES[measure].better == "low" else 1
+            wanted = -1 if timed or EVERY[measure].better == "low" else 1
             yield from _compared(panel.title, what, *sides, wanted=wanted, measure=measure)
-
-
-def _faster(run: Run, spec: Comparison) -> Iterator[Evidence]:
-    times = microseconds(run.results)
-    for panel, *pair in _each(run, spec):
-        first, second = ((c.label, times.get((panel.title, c.label), NOTHING)) for c in pair)
-        yield from _compared(panel.title, "microseconds of a round", first, second, wanted=-1)
 
 
 def growth(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that the first adds less regret, or gains more clicks per round, up to the end."""
-    for panel, first, second in _each(run, spec):
+    for panel, _, first, second in cases(run, spec):
         a, b = both(run, panel, first, second, spec.measure)
         if a.empty:
             continue
@@ -103,7 +70,7 @@ def growth(run: Run, spec: Comparison) -> Iterator[Evidence]:
 
 def rises(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that a policy has a lower value early than at the end."""
-    for panel, policy in _each_one(run, spec):
+    for panel, _, policy, _ in cases(run, spec):
         values = table(run, panel, policy, spec.measure)
         if not values.empty:
             t, end = round_at(values, spec.after), int(values.columns[-1])
@@ -114,34 +81,29 @@ def rises(run: Run, spec: Comparison) -> Iterator[Evidence]:
 
 def larger_advantage(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that the first policy's advantage at the end is larger in the first panel."""
-    for panel, other, first, second in _each_pair(run, spec):
+    for panel, other, first, second in cases(run, spec):
         a, b = (advantage(run, each, first, second, spec.measure) for each in (panel, other))
         x, y = shared(a, b)
         if len(x):
             gap = difference(x, y)
             times = Estimate(*(float(np.exp(end)) for end in (gap.value, gap.low, gap.high)))
-            yield Evidence(
-                f"{panel.title} against {other.title}",
-                f"times better than {second.label}",
-                f"{number(float(np.exp(x.mean())))} against {number(float(np.exp(y.mean())))}: "
-                f"ratio {with_ends(times)}",
-                of_difference(gap, wanted=1),
-                times.value,
-            )
+            means = " against ".join(number(float(np.exp(side.mean()))) for side in (x, y))
+            what, words = f"times better than {second.label}", f"{means}: ratio {with_ends(times)}"
+            verdict = of_difference(gap, wanted=1)
+            yield Evidence(_against(panel, other), what, words, verdict, times.value)
 
 
 def later_ahead(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that the first policy needs more rounds to stay ahead in the first panel."""
-    for panel, other, first, second in _each_pair(run, spec):
+    for panel, other, first, second in cases(run, spec):
         a, b = (ahead_since(run, each, first, second, spec.margin) for each in (panel, other))
         what = f"rounds until {spec.margin:.0%} ahead of {second.label}"
-        where = f"{panel.title} against {other.title}"
-        yield from _later(where, what, ("first panel", a), ("second panel", b))
+        yield from _later(_against(panel, other), what, ("first panel", a), ("second panel", b))
 
 
 def later_split(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that the first policy needs more rounds to have the true number of clusters."""
-    for panel, *pair in _each(run, spec):
+    for panel, _, *pair in cases(run, spec):
         truth = panel.parameters.get("n_clusters")
         if truth is not None:
             first, second = ((c.label, split_at(run, panel, c, truth)) for c in pair)
@@ -151,24 +113,19 @@ def later_split(run: Run, spec: Comparison) -> Iterator[Evidence]:
 
 def between_panels(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that a policy's value at the end is higher, or lower, in the first panel."""
-    for panel, other in _panel_pairs(run, spec):
+    for panel, other, policy, _ in cases(run, spec):
+        a, b = (last(table(run, each, policy, spec.measure)) for each in (panel, other))
         tops = [ceiling_of(run.results, p.title) if spec.of_oracle else 1.0 for p in (panel, other)]
-        for policy in policies(run, panel, spec.between[0]):
-            a, b = (last(table(run, each, policy, spec.measure)) for each in (panel, other))
-            if tops[0] and tops[1]:
-                yield from _compared(
-                    f"{panel.title} against {other.title}",
-                    spec.what.format(policy=policy.label),
-                    ("first panel", a / tops[0]),
-                    ("second panel", b / tops[1]),
-                    wanted=1 if spec.expected == "higher" else -1,
-                    measure=spec.measure,
-                )
+        if tops[0] and tops[1]:
+            sides = ("first panel", a / tops[0]), ("second panel", b / tops[1])
+            wanted = 1 if spec.expected == "higher" else -1
+            where, what = _against(panel, other), spec.what.format(policy=policy.label)
+            yield from _compared(where, what, *sides, wanted=wanted, measure=spec.measure)
 
 
 def true_number(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that a policy ends with the true number of clusters."""
-    for panel, policy in _each_one(run, spec):
+    for panel, _, policy, _ in cases(run, spec):
         truth = panel.parameters.get("n_clusters")
         counts = table(run, panel, policy, "n_clusters")
         if truth is None or counts.empty:
@@ -182,7 +139,7 @@ def true_number(run: Run, spec: Comparison) -> Iterator[Evidence]:
 
 def true_clusters(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that the adjusted Rand index at the end is at least a threshold."""
-    for panel, policy in _each_one(run, spec):
+    for panel, _, policy, _ in cases(run, spec):
         index = table(run, panel, policy, "rand_index")
         if index.empty:
             continue
@@ -205,7 +162,7 @@ def true_clusters(run: Run, spec: Comparison) -> Iterator[Evidence]:
 
 def below_bound(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that no run of the first policy ever has more regret than the second, a bound."""
-    for panel, policy, bound in _each(run, spec):
+    for panel, _, policy, bound in cases(run, spec):
         a, b = both(run, panel, policy, bound, "regret")
         if a.empty:
             continue
@@ -221,7 +178,7 @@ def below_bound(run: Run, spec: Comparison) -> Iterator[Evidence]:
 
 def growth_order(run: Run, spec: Comparison) -> Iterator[Evidence]:
     """Check that regret grows no faster over the second half than sqrt(T) ln(T) does."""
-    for panel, policy in _each_one(run, spec):
+    for panel, _, policy, _ in cases(run, spec):
         regret = table(run, panel, policy, "regret")
         if regret.empty:
             continue
@@ -242,48 +199,15 @@ def growth_order(run: Run, spec: Comparison) -> Iterator[Evidence]:
 KINDS: Mapping[str, Callable[[Run, Comparison], Iterator[Evidence]]] = {
     each.__name__: each
     for each in (
-        better,
-        growth,
-        rises,
-        larger_advantage,
-        later_ahead,
-        later_split,
-        between_panels,
-        true_number,
-        true_clusters,
-        below_bound,
-        growth_order,
+        *(better, growth, rises, larger_advantage, later_ahead, later_split),
+        *(between_panels, true_number, true_clusters, below_bound, growth_order),
     )
 }
 """The comparisons by name."""
 
 
-def _each_one(run: Run, spec: Comparison) -> Iterator[tuple[Panel, Contender]]:
-    for panel in panels(run, spec.panels[0]):
-        for policy in policies(run, panel, spec.between[0]):
-            yield panel, policy
-
-
-def _each(run: Run, spec: Comparison) -> Iterator[tuple[Panel, Contender, Contender]]:
-    for panel in panels(run, spec.panels[0]):
-        for first, second in policy_pairs(run, panel, spec.between, spec.same):
-            yield panel, first, second
-
-
-def _panel_pairs(run: Run, spec: Comparison) -> Iterator[tuple[Panel, Panel]]:
-    for pair in panel_pairs(run, spec.panels, spec.alike, spec.more):
-        if not spec.sparser_first:
-            yield pair
-            continue
-        clicks = [density(run, panel) for panel in pair]
-        if not np.isnan(clicks).any():
-            yield pair if clicks[0] < clicks[1] else pair[::-1]
-
-
-def _each_pair(run: Run, spec: Comparison) -> Iterator[tuple[Panel, Panel, Contender, Contender]]:
-    for panel, other in _panel_pairs(run, spec):
-        for first, second in policy_pairs(run, panel, spec.between, spec.same):
-            yield panel, other, first, second
+def _against(panel: Panel, other: Panel) -> str:
+    return f"{panel.title} against {other.title}"
 
 
 def _compared(

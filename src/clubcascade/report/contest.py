@@ -45,41 +45,18 @@ that knows the clusters; adjusted Rand index at the end."""
 LONG, WIDE = 100_000, 0.5
 """The goal of the Rand index is for runs of so many rounds and clusters so far apart."""
 
-HEADS = (
-    "panel",
-    "lost",
-    "best other",
-    "it lost",
-    "ratio [95%]",
-    "known clusters lost",
-    "ratio to it",
-    "ARI",
-)
+HEADS = "panel,lost,best other,it lost,ratio [95%],known clusters lost,ratio to it,ARI".split(",")
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
     """How a policy did in a panel.
 
-    Parameters
-    ----------
-    panel
-        Where.
-    rounds, seeds
-        Length and number of the runs.
-    ours
-        What the policy lost: regret, or clicks missed.
-    best, theirs
-        The other policy that lost least on average, and what it lost. It is found on the very runs
-        that are compared, which favours it.
-    ratio
-        ``ours / theirs``, paired by seed.
-    known, known_ratio
-        The same for the policy that knows the clusters; None where none played.
-    rand_index
-        Agreement of the clusters with the true ones at the end; None where it is unknown.
-    edge
-        Which tuned values of the best other policy lie at the edge of what was tried.
+    ``ours`` is what it lost: regret, or clicks missed. ``best`` is the other policy that lost least
+    on average, found on the very runs that are compared, which favours it; ``theirs`` is what it
+    lost, ``ratio`` is ``ours / theirs``, paired by seed. ``known`` is what the policy that knows
+    the clusters lost. ``rand_index`` is that of the last round. What is unknown is None. ``edge``
+    says which tuned values of the best other policy lie at the edge of what was tried.
     """
 
     panel: Panel
@@ -121,12 +98,7 @@ class Contest:
 def contests(run: Run, policy: str = POLICY) -> Iterator[Contest]:
     """Yield the contests of a result folder; panels without the policy or others are left out.
 
-    Parameters
-    ----------
-    run
-        A result folder.
-    policy
-        Name of the policy that is judged; its first label counts.
+    Of several labels of the policy the first counts.
     """
     measure = shown_measure(run.results)
     if measure not in LOST:

@@ -83,11 +83,7 @@ def save_all_figures(place: str | os.PathLike[str]) -> list[Path]:
 def overview(runs: Sequence[Run]) -> Figure:
     """Draw up to three panels in a row: the largest one of each main experiment that was run.
 
-    Parameters
-    ----------
-    runs
-        Result folders. Where none of the main experiments is there, the first folder's panels
-        are taken.
+    Where none of them is there, the panels of the first folder are taken.
     """
     chosen = _chosen(runs)
     used: dict[str, LineStyle] = {}

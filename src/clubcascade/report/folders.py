@@ -15,7 +15,7 @@ import pandas as pd
 from clubcascade.errors import ClubCascadeError, InvalidArgument
 from clubcascade.experiment import Results, read_results, shipped
 from clubcascade.report.estimates import Estimate, estimate
-from clubcascade.report.measures import COLUMNS, MEASURES, MICROSECONDS, Key, by_seed, microseconds
+from clubcascade.report.measures import COLUMNS, EVERY, Key, by_seed
 
 PAPER = ("synthetic", "yelp", "movielens", "ctr", "multiple")
 """The figures of the paper by name, in its order: the first is Figure 1."""
@@ -28,22 +28,9 @@ EDGE = " †"
 class Run:
     """One result folder.
 
-    Parameters
-    ----------
-    path
-        Where it is.
-    name
-        What the folder is called.
-    figure
-        The shipped experiment that it is a run of: its name up to the first ``-``.
-    results
-        Configuration and curves.
-    provenance
-        Versions, machine, time and commit; empty if the folder does not say.
-    failures
-        Name and error of the cells that failed.
-    missing
-        Names of the cells that have no results.
+    ``figure`` is the shipped experiment that it is a run of: its name up to the first ``-``.
+    ``failures`` are name and error of the cells that failed, ``missing`` the names of those that
+    have no results. ``provenance`` is empty if the folder does not say.
     """
 
     path: Path
@@ -102,11 +89,9 @@ class Run:
     def finals(self) -> dict[Key, dict[str, Estimate]]:
         """The estimate of every known measure at its last round, for every (panel, policy)."""
         found: dict[Key, dict[str, Estimate]] = {}
-        for measure in MEASURES:
+        for measure in EVERY:
             for key, table in self.by_seed(measure).items():
                 found.setdefault(key, {})[measure] = estimate(table.to_numpy(np.float64)[:, -1])
-        for key, values in microseconds(self.results).items():
-            found.setdefault(key, {})[MICROSECONDS] = estimate(values.to_numpy(np.float64))
         return found
 
     @property
@@ -126,11 +111,8 @@ class Broken:
 def find_runs(place: str | os.PathLike[str]) -> tuple[list[Run], list[Broken]]:
     """Read the result folders at or right below a place: the paper's figures first.
 
-    Parameters
-    ----------
-    place
-        One result folder, which must be whole, or a folder of them, where a broken one is
-        reported and does not hide the others.
+    One result folder must be whole; in a folder of them a broken one is reported and does not
+    hide the others.
     """
     folder = Path(place)
     if not folder.is_dir():

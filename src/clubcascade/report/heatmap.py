@@ -26,17 +26,7 @@ MARGIN = 0.4
 
 
 def heat_map(results: Results, sweep: Sweep, measure: str) -> Figure:
-    """Draw the last values of a sweep, a map per panel.
-
-    Parameters
-    ----------
-    results
-        What a result folder holds.
-    sweep
-        Which of its policies.
-    measure
-        What the colours are.
-    """
+    """Draw the last values of a sweep, a map per panel."""
     curves = curves_of(results, measure)
     panels = results.experiment.panels
     columns = min(2, len(panels))

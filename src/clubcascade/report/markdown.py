@@ -10,7 +10,7 @@ from clubcascade.experiment.cell_store import atomic_write
 from clubcascade.report.claims import CLAIMS, VACUOUS, Judged, judge, summary
 from clubcascade.report.estimates import UNKNOWN, with_half
 from clubcascade.report.folders import EDGE, Run, find_runs, first_look_words
-from clubcascade.report.measures import COLUMNS
+from clubcascade.report.measures import EVERY
 
 
 def write_markdown(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
@@ -46,7 +46,7 @@ def final_lines(run: Run) -> Iterator[str]:
     """Yield the table of final values of a result folder, below a heading."""
     known = run.known
     yield from ["", f"### {escaped(run.heading)} (`{run.name}`)", ""]
-    yield row(["panel", "policy", *(COLUMNS[name] for name in known)])
+    yield row(["panel", "policy", *(EVERY[name].short for name in known)])
     yield "|---" * 2 + "|---:" * len(known) + "|"
     for (panel, policy), values in run.finals.items():
         cells = (with_half(values[n], n) if n in values else UNKNOWN for n in known)

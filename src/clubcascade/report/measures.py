@@ -20,25 +20,15 @@ Values = pd.Series  # of one number per row of the results
 Key = tuple[str, str]  # panel and policy
 
 MICROSECONDS = "microseconds"
-"""A value of a whole run, beside the measures: the time of a round."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One measure of a run.
 
-    Parameters
-    ----------
-    name
-        What code calls it.
-    label
-        What its axis is called.
-    short
-        What its column in a table is called.
-    better
-        ``"low"`` or ``"high"``: which values are good; empty where neither is.
-    values
-        Its value for every row of the results.
+    ``label`` is the name of its axis, ``short`` the head of its column, ``better`` says which
+    values are good: ``"low"``, ``"high"``, or empty where neither is. ``values`` gives its value
+    for every row of the results.
     """
 
     name: str
@@ -63,7 +53,11 @@ def _ctr(rows: pd.DataFrame) -> Values:
     return rows["reward"] / rows["round"]
 
 
-_ALL = (
+def _time(rows: pd.DataFrame) -> Values:
+    return 1e6 * _column("seconds")(rows) / rows["round"]  # seconds are those of the whole run
+
+
+_DRAWN = (
     Measure("regret", "cumulative regret", "regret", "low", _column("regret")),
     Measure("reward", "cumulative clicks", "clicks", "high", _column("reward")),
     Measure("ctr", "clicks per round so far", "CTR", "high", _ctr),
@@ -71,13 +65,16 @@ _ALL = (
     Measure("n_clusters", "number of clusters", "clusters", "", _column("n_clusters")),
     Measure("rand_index", "adjusted Rand index", "Rand index", "high", _column("rand_index")),
 )
+_TIME = Measure(MICROSECONDS, "microseconds of a round", "µs a round", "", _time)
 
-MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _ALL}
+MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _DRAWN}
 """The measures that have a value at every recorded round, by name."""
 
-_TABLED = ("regret", "ctr", "missed", "n_clusters", "rand_index")
-COLUMNS = {name: MEASURES[name].short for name in _TABLED} | {MICROSECONDS: "µs a round"}
-"""The columns of a table of final values, and their heads."""
+EVERY: Mapping[str, Measure] = {**MEASURES, MICROSECONDS: _TIME}
+"""These, and the time of a round, which is right at the last round only."""
+
+COLUMNS = ("regret", "ctr", "missed", "n_clusters", "rand_index", MICROSECONDS)
+"""The columns of a table of final values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ def curves_of(results: Results, measure: str) -> dict[Key, Curve]:
     results
         What a result folder holds.
     measure
-        A name of :data:`MEASURES`.
+        What the curves are of, such as ``"regret"``.
     """
     return {key: curve_of(table) for key, table in by_seed(results, measure).items()}
 
@@ -132,20 +129,13 @@ def by_seed(results: Results, measure: str) -> dict[Key, pd.DataFrame]:
     """Return a table of seeds x rounds for every (panel, policy) that was measured.
 
     Only rounds at which every seed has a value are kept.
-
-    Parameters
-    ----------
-    results
-        What a result folder holds.
-    measure
-        A name of :data:`MEASURES`.
     """
-    validation.choice("measure", measure, tuple(MEASURES))
+    validation.choice("measure", measure, tuple(EVERY))
     rows = results.curves
     if rows.empty:
         return {}
     seed, t = rows["seed"].to_numpy(), rows["round"].to_numpy()
-    value = MEASURES[measure].values(rows).to_numpy(dtype=np.float64)
+    value = EVERY[measure].values(rows).to_numpy(dtype=np.float64)
     tables = {}
     groups = rows.groupby(["panel", "policy"], sort=False).indices
     for (panel, policy), group in cast("dict[Key, Ints]", groups).items():
@@ -159,20 +149,6 @@ def by_seed(results: Results, measure: str) -> dict[Key, pd.DataFrame]:
                 table[:, known], index=pd.Index(seeds), columns=pd.Index(rounds[known])
             )
     return tables
-
-
-def microseconds(results: Results) -> dict[Key, pd.Series]:
-    """Return the microseconds of a round, per seed, where the runs were timed."""
-    rows = results.curves
-    if "seconds" not in rows:
-        return {}
-    run = ["panel", "policy", "seed"]
-    last = rows.sort_values("round", kind="stable").drop_duplicates(run, keep="last")
-    timed = last.assign(time=1e6 * last["seconds"] / last["round"]).dropna(subset="time")
-    return {
-        (str(panel), str(policy)): runs.set_index("seed")["time"].sort_index()
-        for (panel, policy), runs in timed.groupby(["panel", "policy"], sort=False)
-    }
 
 
 def shown_measure(results: Results) -> str:
@@ -209,17 +185,7 @@ class Reference(NamedTuple):
 
 
 def reference(results: Results, panel: Panel, measure: str) -> Reference | None:
-    """Return the line of the oracle or of the true clusters; None where it is not known.
-
-    Parameters
-    ----------
-    results
-        What a result folder holds.
-    panel
-        One of its panels.
-    measure
-        A name of :data:`MEASURES`.
-    """
+    """Return the line of the oracle or of the true clusters; None where it is not known."""
     if measure == "regret":
         known = results.curves.loc[results.curves["panel"] == panel.title, "regret"].notna().any()
         return Reference("oracle", 0.0, 0.0) if known else None

@@ -17,7 +17,7 @@ from clubcascade.experiment import read_experiment
 from clubcascade.experiment.cell_store import atomic_write
 from clubcascade.report.claims import CLAIMS, VACUOUS, Judged, Verdict, judge, summary
 from clubcascade.report.folders import EDGE, Broken, Run, find_runs, first_look_words, in_order
-from clubcascade.report.measures import COLUMNS, MEASURES
+from clubcascade.report.measures import EVERY
 from clubcascade.report.page_data import page_data
 from clubcascade.report.tables import (
     final_groups,
@@ -88,11 +88,10 @@ def _template() -> jinja2.Template:
         "css": asset("page.css"),
         "script": asset("page.js"),
         "plotly": get_plotlyjs(),
-        "columns": COLUMNS,
         "edge_mark": EDGE,
         "final_groups": final_groups,
         "marks": MARKS,
-        "measures": MEASURES,
+        "measures": EVERY,
         "parameter_tables": parameter_tables,
         "provenance_rows": provenance_rows,
         "summary": summary,

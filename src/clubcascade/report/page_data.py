@@ -42,15 +42,7 @@ def page_data(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def run_data(run: Run, points: int = POINTS) -> dict[str, Any]:
-    """Return the curves of one result folder, thinned and with few digits.
-
-    Parameters
-    ----------
-    run
-        A result folder.
-    points
-        Points of a curve, at most.
-    """
+    """Return the curves of one result folder: at most so many points, and few digits."""
     experiment = run.results.experiment
     grids: list[list[int]] = []
     tables = {name: run.by_seed(name) for name in MEASURES}

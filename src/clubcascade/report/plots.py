@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from scipy.optimize import isotonic_regression
 
 from clubcascade.experiment import Experiment, Results
 from clubcascade.report.estimates import number
@@ -34,17 +35,7 @@ PANEL, LEGEND = 3.4, 0.9
 
 
 def curve_figure(results: Results, *, measure: str, log: bool = False) -> Figure:
-    """Draw one measure of all policies, one panel per environment.
-
-    Parameters
-    ----------
-    results
-        What a result folder holds.
-    measure
-        What the vertical axis shows, a name of :data:`~clubcascade.report.measures.MEASURES`.
-    log
-        Whether the vertical axis is logarithmic.
-    """
+    """Draw one measure of all policies, one panel per environment."""
     experiment = results.experiment
     looks = styles(experiment)
     curves = curves_of(results, measure)
@@ -71,23 +62,7 @@ def draw_panel(
     *,
     log: bool = False,
 ) -> None:
-    """Draw the curves of one panel.
-
-    Parameters
-    ----------
-    axes
-        Where to draw.
-    title
-        Title of the panel.
-    curves, looks
-        The curve and the style of each label.
-    measure
-        What the vertical axis shows.
-    line
-        What an oracle reaches, if it is known.
-    log
-        Whether the vertical axis is logarithmic.
-    """
+    """Draw the curves of one panel, with the line of what an oracle reaches if it is known."""
     axes.set_title(textwrap.fill(title, TITLE), color=INK)
     axes.set_xlabel("round t")
     axes.set_ylabel(measure.label)
@@ -150,25 +125,11 @@ def spread(places: Sequence[float], gap: float, low: float, high: float) -> list
     [0.55, 1.55, 5.0]
     """
     order = np.argsort(places, kind="stable")
-    blocks: list[tuple[float, int]] = []  # labels that touch: their centre and number
-    for i in order:
-        centre, size = float(places[i]), 1
-        while True:
-            centre = min(max(centre, low + gap * (size - 1) / 2), high - gap * (size - 1) / 2)
-            if not blocks:
-                break
-            before, count = blocks[-1]
-            if before + gap * (count + size) / 2 <= centre + 1e-12:
-                break
-            blocks.pop()
-            centre = (before * count + centre * size) / (count + size)
-            size += count
-        blocks.append((centre, size))
-    moved = [0.0] * len(places)
-    spots = [centre + gap * (j - (size - 1) / 2) for centre, size in blocks for j in range(size)]
-    for i, spot in zip(order, spots, strict=True):
-        moved[int(i)] = spot
-    return moved
+    steps = gap * np.arange(len(order))
+    nearest = isotonic_regression(np.asarray(places)[order] - steps).x  # least squares, in order
+    moved = np.empty(len(order))
+    moved[order] = np.clip(nearest, low, high - steps[-1]) + steps
+    return [float(place) for place in moved]
 
 
 def legend_handles(looks: Iterable[LineStyle]) -> list[Line2D]:

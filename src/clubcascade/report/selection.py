@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from clubcascade.experiment.config import Contender, Panel
 from clubcascade.report.folders import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One entry of ``compare`` in ``claims.toml``, which says what its keys mean."""
+
+    kind: str
+    between: tuple[str, ...]
+    same: tuple[str, ...] = ()
+    panels: tuple[str, ...] = ("all",)
+    alike: tuple[str, ...] = ()
+    more: str = ""
+    sparser_first: bool = False
+    measure: str = ""
+    after: float = 1.0
+    since: float = 0.0
+    margin: float = 0.0
+    at_least: float = 0.0
+    of_oracle: bool = False
+    expected: str = "higher"
+    what: str = ""
+
+
+def cases(run: Run, spec: Comparison) -> Iterator[tuple[Panel, Panel, Contender, Contender]]:
+    """Yield the panels and policies of a comparison, the first twice where only one is named."""
+    for panel, other in panel_pairs(run, spec.panels, spec.alike, spec.more):
+        if spec.sparser_first:
+            clicks = [_density(run, each) for each in (panel, other)]
+            if math.isnan(sum(clicks)):
+                continue
+            panel, other = (panel, other) if clicks[0] < clicks[1] else (other, panel)
+        for first, second in policy_pairs(run, panel, spec.between, spec.same):
+            yield panel, other, first, second
 
 
 def policies(run: Run, panel: Panel, role: str) -> list[Contender]:
@@ -52,9 +87,9 @@ def policy_pairs(
     run: Run, panel: Panel, roles: Sequence[str], same: Sequence[str] = ()
 ) -> Iterator[tuple[Contender, Contender]]:
     """Yield the pairs of two roles that agree in the parameters named."""
-    first, second = (policies(run, panel, role) for role in roles)
-    for a, b in product(first, second):
-        if a is not b and _agree(a.parameters, b.parameters, same):
+    found = [policies(run, panel, role) for role in roles]
+    for a, b in product(*found) if len(found) > 1 else zip(*found, *found, strict=True):
+        if (a is not b or len(found) == 1) and _agree(a.parameters, b.parameters, same):
             yield a, b
 
 
@@ -71,23 +106,11 @@ def panels(run: Run, group: str) -> list[Panel]:
 def panel_pairs(
     run: Run, groups: Sequence[str], alike: Sequence[str], more: str = ""
 ) -> Iterator[tuple[Panel, Panel]]:
-    """Yield the pairs of two groups that agree in the parameters named.
-
-    Parameters
-    ----------
-    run
-        Where.
-    groups
-        The groups of the first and of the second panel.
-    alike
-        Parameters that must agree.
-    more
-        A parameter that must be larger in the first panel.
-    """
-    first, second = (panels(run, group) for group in groups)
-    for a, b in product(first, second):
+    """Yield the pairs of two groups that are ``alike``, the first with ``more`` of a parameter."""
+    found = [panels(run, group) for group in groups]
+    for a, b in product(*found) if len(found) > 1 else zip(*found, *found, strict=True):
         larger = not more or a.parameters.get(more, 0) > b.parameters.get(more, 0)
-        if a is not b and larger and _agree(a.parameters, b.parameters, alike):
+        if (a is not b or len(found) == 1) and larger and _agree(a.parameters, b.parameters, alike):
             yield a, b
 
 
@@ -117,6 +140,13 @@ GROUPS: Mapping[str, Callable[[Panel], bool]] = {
     "uneven": lambda panel: panel.parameters.get("arrivals") != "uniform",
 }
 """Groups of panels that a claim can be about, by name."""
+
+
+def _density(run: Run, panel: Panel) -> float:
+    """Return the clicks per round on random lists: how dense the matrix of clicks is."""
+    label = "".join(contender.label for contender in policies(run, panel, "random"))
+    found = run.by_seed("ctr").get((panel.title, label))
+    return math.nan if found is None else float(found.iloc[:, -1].mean())
 
 
 def _started(club: Sequence[Contender], start: str) -> list[Contender]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,6 @@ from clubcascade.core import Floats
 from clubcascade.experiment.config import Contender, Panel
 from clubcascade.report.folders import Run
 from clubcascade.report.measures import MEASURES
-from clubcascade.report.selection import policies
 
 Seeds = pd.Series  # one number per seed; empty where nothing was measured
 NOTHING: Seeds = pd.Series(dtype=np.float64)
@@ -100,9 +98,3 @@ def _first(reached: npt.NDArray[np.bool_], frame: pd.DataFrame) -> Waits:
     rounds = frame.columns.to_numpy(np.float64)
     found = np.where(reached.any(axis=1), rounds[reached.argmax(axis=1)], np.inf)
     return Waits(pd.Series(found, index=frame.index), int(rounds[-1]))
-
-
-def density(run: Run, panel: Panel) -> float:
-    """Return the clicks per round on random lists: how dense the matrix of clicks is."""
-    found = policies(run, panel, "random")
-    return float(last(table(run, panel, found[0], "ctr")).mean()) if found else math.nan

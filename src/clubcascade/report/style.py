@@ -114,11 +114,6 @@ def styles(experiment: Experiment) -> dict[str, LineStyle]:
     """Give every policy of an experiment a style, by label.
 
     The first of a kind that many figures have gets its own place, the others what is left.
-
-    Parameters
-    ----------
-    experiment
-        What was run.
     """
     taken: dict[str, int] = {}
     for contender in experiment.policies:

@@ -21,16 +21,9 @@ LIMITS = (("multiple_lin_ucb", "alpha → 0"), ("c3_ucb", "alpha → ∞"))
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One value of the first parameter, or a limit.
+    """One value of the first parameter, or a limit such as ``"alpha → 0"``.
 
-    Parameters
-    ----------
-    name
-        The value, or the policy that is the limit.
-    labels
-        Labels of the policies, by the value of the second parameter.
-    limit
-        Which limit it is, such as ``"alpha → 0"``; empty for a value.
+    ``labels`` are those of the policies, by the value of the second parameter.
     """
 
     name: str
@@ -40,18 +33,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Policies of one kind that differ in exactly two parameters.
+    """Policies of one kind that differ in exactly two parameters, whose names are ``names``.
 
-    Parameters
-    ----------
-    policy
-        Their kind.
-    names
-        The two parameters.
-    columns
-        The values of the second.
-    rows
-        The values of the first, between the limits that were run.
+    ``rows`` are the values of the first, between the limits that were run; ``columns`` those of the
+    second.
     """
 
     policy: str

@@ -10,7 +10,7 @@ from typing import Any
 from clubcascade.experiment import read_experiment, shipped
 from clubcascade.report.estimates import UNKNOWN, Estimate, with_half
 from clubcascade.report.folders import Run
-from clubcascade.report.measures import MEASURES, log_scale, shown_measure
+from clubcascade.report.measures import EVERY, MEASURES, log_scale, shown_measure
 from clubcascade.report.style import styles
 from clubcascade.report.sweeps import Sweep, sweeps, value_text
 
@@ -156,7 +156,7 @@ def _shares(means: Mapping[str, float], low: bool) -> dict[str, float]:
 
 def _best(found: Mapping[str, Mapping[str, Estimate]], name: str) -> set[str]:
     """Return the policies with the best mean; none where a measure has no good side."""
-    better = MEASURES[name].better if name in MEASURES else ""
+    better = EVERY[name].better
     means = {label: values[name].value for label, values in found.items() if name in values}
     if not better or len(set(means.values())) < 2:
         return set()

@@ -29,26 +29,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One comparison.
+    """One comparison: where it was made, what was measured, the numbers, and what they say.
 
-    Parameters
-    ----------
-    panel
-        Where it was made; panels that are compared stand together.
-    what
-        What was measured, and when.
-    numbers
-        The values, their ratio and its interval.
-    verdict
-        What they say.
-    value
-        The one number that decides: a ratio, or what ``unit`` says.
-    unit
-        What the value is.
-    caveat
-        What the verdict rests on that a reader must know; empty where there is nothing.
-    folder
-        The result folder; empty where none was needed.
+    ``value`` is the one number that decides: a ratio, or what ``unit`` says. ``caveat`` is what a
+    reader must know about the verdict; ``folder`` the result folder, empty where none was needed.
     """
 
     panel: str
@@ -64,16 +48,9 @@ class Evidence:
 def of_difference(found: Estimate, wanted: int) -> Verdict:
     """Judge a difference by where its 95% interval lies.
 
-    Parameters
-    ----------
-    found
-        The difference. It is undecided if the interval holds 0 or is unknown; but runs that are
-        all equal do decide: there is no difference.
-    wanted
-        The sign that the sentence claims, 1 or -1.
+    ``wanted`` is the sign that the sentence claims, 1 or -1. The difference is undecided if its
+    interval holds 0 or is unknown; but runs that are all equal do decide: there is none.
 
-    Examples
-    --------
     >>> str(of_difference(Estimate(2.0, 1.0, 3.0), wanted=1))
     'holds'
     >>> str(of_difference(Estimate(2.0, -1.0, 5.0), wanted=1))

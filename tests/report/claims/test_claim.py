@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from clubcascade.report.claims import CLAIMS, Claim, Evidence, Verdict, _claim, judge
-from clubcascade.report.comparisons import KINDS, Comparison, compare
+from clubcascade.report.comparisons import KINDS, compare
 from clubcascade.report.folders import PAPER
+from clubcascade.report.selection import Comparison
 from tests.report import made
 
 EVEN = made.regrets({("(a)", label): 10.0 for label in ("CLUB", "C3", "LinUCB")})

@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 
 from clubcascade.report.claims import Claim, Evidence, Judged, Verdict, summary
-from clubcascade.report.comparisons import Comparison
 from clubcascade.report.page import page
+from clubcascade.report.selection import Comparison
 
 SOME = (Comparison(kind="better", between=("ours", "theirs")),)
 
