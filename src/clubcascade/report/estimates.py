@@ -59,13 +59,6 @@ def ratio(ours: Floats, theirs: Floats) -> Estimate:
     exclude 0; so it holds 1 exactly if the interval of :func:`difference` holds 0. Where the
     mean of ``theirs`` may itself be 0, no bounded interval exists and the ends are infinite.
 
-    Parameters
-    ----------
-    ours, theirs
-        One value per seed, in the same order.
-
-    Examples
-    --------
     >>> found = ratio(np.array([20.0, 21, 23, 20]), np.array([10.0, 10, 11, 10]))
     >>> print(f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]")
     2.049 [1.957, 2.133]

@@ -81,16 +81,8 @@ COLUMNS = ("regret", "ctr", "missed", "n_clusters", "rand_index", MICROSECONDS)
 class Curve:
     """The mean of a measure over seeds, round by round.
 
-    Parameters
-    ----------
-    round
-        The recorded rounds.
-    mean
-        Mean over seeds.
-    low, high
-        Ends of the 95% t-interval of the mean; NaN where there is one seed only.
-    seeds
-        How many runs the mean is over.
+    ``low`` and ``high`` are the ends of the 95% t-interval of the mean, NaN where there is one seed
+    only; ``seeds`` says how many runs the mean is over.
     """
 
     round: Floats

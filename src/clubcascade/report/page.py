@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from plotly.offline import get_plotlyjs
@@ -16,15 +17,20 @@ from plotly.offline import get_plotlyjs
 from clubcascade.experiment import read_experiment
 from clubcascade.experiment.cell_store import atomic_write
 from clubcascade.report.claims import CLAIMS, VACUOUS, Judged, Verdict, judge, summary
+from clubcascade.report.estimates import UNKNOWN, with_half
 from clubcascade.report.folders import EDGE, Broken, Run, find_runs, first_look_words, in_order
-from clubcascade.report.measures import EVERY
+from clubcascade.report.measures import EVERY, MEASURES, log_scale, shown_measure
 from clubcascade.report.page_data import page_data
+from clubcascade.report.style import styles
+from clubcascade.report.sweeps import sweeps, value_text
 from clubcascade.report.tables import (
-    final_groups,
-    parameter_tables,
+    best_labels,
+    lengths_of,
+    n_runs,
     provenance_rows,
-    run_facts,
+    rounds_of,
     sweep_tables,
+    whole_number,
 )
 
 NAME = "report.html"
@@ -60,7 +66,7 @@ def page(runs: Sequence[Run], broken: Sequence[Broken], judged: Sequence[Judged]
     absent = {n: read_experiment(n).title for n in in_order() if n not in there}
     counts = Counter((each.verdict, each.vacuous) for each in judged)
     return _template().render(
-        runs=[(run, run_facts(run)) for run in runs],
+        runs=runs,
         broken=broken,
         absent=absent,
         first_look=first_look_words(runs),
@@ -84,18 +90,19 @@ def _template() -> jinja2.Template:
         "ensure_ascii": False,
         "separators": (",", ":"),
     }
-    environment.globals |= {
+    helpers: tuple[Callable[..., Any], ...] = (
+        *(best_labels, log_scale, n_runs, provenance_rows, shown_measure, styles, summary),
+        *(sweep_tables, sweeps, lengths_of, rounds_of, value_text, whole_number, with_half),
+    )
+    environment.globals |= {helper.__name__: helper for helper in helpers} | {
         "css": asset("page.css"),
         "script": asset("page.js"),
         "plotly": get_plotlyjs(),
+        "drawn": MEASURES,
         "edge_mark": EDGE,
-        "final_groups": final_groups,
         "marks": MARKS,
         "measures": EVERY,
-        "parameter_tables": parameter_tables,
-        "provenance_rows": provenance_rows,
-        "summary": summary,
-        "sweep_tables": sweep_tables,
+        "unknown": UNKNOWN,
         "vacuous": VACUOUS,
     }
     return environment.from_string(asset("page.html"))

@@ -8,7 +8,7 @@ import pytest
 
 from clubcascade.report.folders import EDGE
 from clubcascade.report.page import page
-from clubcascade.report.tables import provenance_rows, run_facts, sweep_tables
+from clubcascade.report.tables import provenance_rows, sweep_tables
 from tests.experiment import tiny
 from tests.report import made
 
@@ -80,10 +80,11 @@ def test_what_was_run_and_where(tmp_path):
     text = section(run, "runs")
     for part in ('href="#run-synthetic"', "made by hand", ">100<", "8 (2 seeds)"):
         assert part in text
-    run.provenance.update(platform="Linux", processor="x86_64", cores=2)
+    assert rows(text)[1][4:] == ["–", "–", "–"]
+    run.provenance.update(platform="Linux", processor="x86_64", cores=2, commit=123456789012)
     run.provenance["finished"] = "2026-11-15T11:23:29+00:00"
-    facts = run_facts(run)
-    assert (facts["machine"], facts["finished"]) == ("Linux, x86_64, 2 cores", "2026-11-15 11:23")
+    found = rows(section(run, "runs"))[1][4:]
+    assert found == ["2026-11-15 11:23", "1234567890", "Linux, x86_64, 2 cores"]
 
 
 def test_all_that_is_known_about_the_origin_is_listed(tmp_path):
