@@ -178,12 +178,6 @@ def test_the_architecture_is_drawn_as_it_is_built():
     assert [name for layer in layers for name in layer.split(" | ")] == drawn
 
 
-def test_the_architecture_names_files_that_exist():
-    named = re.findall(r"`(\w+/\w+(?:/\w+)*\.py)`", read(DOCS / "explain" / "architecture.md"))
-    assert len(named) > 30
-    assert [name for name in named if not (ROOT / "src" / "clubcascade" / name).exists()] == []
-
-
 def test_version_is_the_same_everywhere():
     version = clubcascade.__version__
     citation = yaml.safe_load(read(ROOT / "CITATION.cff"))
