@@ -46,8 +46,12 @@ def test_one_folder_may_have_any_name_if_it_says_which_figure_it_is(tmp_path):
 
 def test_a_broken_folder_is_told_and_hides_no_other(tmp_path):
     made.folder(tmp_path / "synthetic", PLAN, EVEN)
-    for name in ("cut", "half", "config", "origin"):
+    names = ("cut", "half", "config", "origin", "columns", "tuning", "nothing")
+    for name in names:
         made.folder(tmp_path / name, PLAN, EVEN)
+    made.curves(PLAN, EVEN).drop(columns="round").to_parquet(tmp_path / "columns/results.parquet")
+    (tmp_path / "tuning" / "tuning.csv").write_text("panel,policy,edge\n(a),CLUB,low\n")
+    (tmp_path / "nothing" / "tuning.csv").write_text("")
     (tmp_path / "cut" / "results.parquet").write_bytes(b"PAR1")
     (tmp_path / "half" / "results.parquet").unlink()
     (tmp_path / "config" / "config.toml").write_text("title = ")
@@ -55,10 +59,11 @@ def test_a_broken_folder_is_told_and_hides_no_other(tmp_path):
     runs, broken = find_runs(tmp_path)
     assert [run.name for run in runs] == ["synthetic"]
     errors = {each.name: each.error for each in broken}
-    assert set(errors) == {"cut", "half", "config", "origin"}
+    assert set(errors) == set(names)
+    assert "columns cannot be read: no column 'round'" in errors["columns"]
     assert "cut cannot be read" in errors["cut"]
     assert "has no results.parquet" in errors["half"]
-    for name in ("cut", "half", "config", "origin"):
+    for name in names:
         with pytest.raises(ClubCascadeError):
             find_runs(tmp_path / name)
 

@@ -39,15 +39,15 @@ def report(
     from the files that reproduce and run have written.
     """
     with told():
-        from clubcascade import report as room  # noqa: PLC0415 - Matplotlib is slow to load
+        from clubcascade import report as reports  # noqa: PLC0415 - Matplotlib is slow to load
 
-        typer.echo(f"wrote {room.write_report(folder, out)}")
+        typer.echo(f"wrote {reports.write_report(folder, out)}")
         if figures:
-            for path in room.save_all_figures(folder):
+            for path in reports.save_all_figures(folder):
                 typer.echo(f"wrote {path}")
         if picture is not None:
-            typer.echo(f"wrote {room.save_overview(folder, picture)}")
+            typer.echo(f"wrote {reports.save_overview(folder, picture)}")
         if markdown is not None:
-            typer.echo(f"wrote {room.write_markdown(folder, markdown)}")
+            typer.echo(f"wrote {reports.write_markdown(folder, markdown)}")
         if contests is not None:
-            typer.echo(f"wrote {room.write_contests(folder, contests)}")
+            typer.echo(f"wrote {reports.write_contests(folder, contests)}")

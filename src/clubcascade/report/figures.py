@@ -93,12 +93,12 @@ def overview(runs: Sequence[Run]) -> Figure:
         grid = drawn.subplots(1, len(chosen), squeeze=False)[0]
         for axes, (run, panel) in zip(grid, chosen, strict=True):
             results, measure = run.results, shown_measure(run.results)
-            looks, curves = styles(results.experiment), curves_of(results, measure)
+            line_styles, curves = styles(results.experiment), curves_of(results, measure)
             known = {label: curves[panel.title, label] for label in _front(run, panel, measure)}
             line = reference(results, panel, measure) if known else None
             title = f"{run.figure}: {panel.title}"
-            draw_panel(axes, title, known, looks, MEASURES[measure], line)
-            used |= {label: looks[label] for label in known}
+            draw_panel(axes, title, known, line_styles, MEASURES[measure], line)
+            used |= {label: line_styles[label] for label in known}
             used |= {line.label: REFERENCE} if line else {}
         drawn.legend(
             legend_handles(used.values()),

@@ -24,6 +24,10 @@ EDGE = " †"
 """Stands behind a policy whose tuned values lie at the edge of what was tried."""
 
 
+REQUIRED = "panel policy seed round reward regret n_clusters rand_index".split()
+"""Columns that every table of results has."""
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """One result folder.
@@ -152,10 +156,13 @@ def first_look_words(runs: Sequence[Run]) -> str:
 
 
 def read_run(folder: Path) -> Run:
-    """Read one result folder."""
+    """Read one result folder; whatever is wrong with its files is an InvalidArgument."""
     try:
         results = read_results(folder)
         experiment, rows = results.experiment, results.curves
+        for column in REQUIRED:
+            if column not in rows:
+                raise ValueError(f"no column {column!r}")
         there = set(zip(rows["panel"], rows["policy"], rows["seed"], strict=True))
         cells = {
             (panel.title, policy.label, seed): f"{panel.title}, {policy.label}, seed {seed}"
@@ -164,25 +171,28 @@ def read_run(folder: Path) -> Run:
             if not policy.tune or policy.label in panel.tuned
             for seed in experiment.seeds
         }
-        failures = _failures(folder / "failures.txt", set(cells.values()))
+        name = folder.resolve().name
+        run = Run(
+            path=folder,
+            name=name,
+            figure=_figure(name.split("-")[0], experiment.figure),
+            results=results,
+            provenance=results.provenance if isinstance(results.provenance, dict) else {},
+            failures=_failures(folder / "failures.txt", set(cells.values())),
+            missing=tuple(words for cell, words in cells.items() if cell not in there),
+        )
+        _ = run.edges  # a table of tuning that cannot be read is found here
     except ClubCascadeError:
         raise
     except Exception as error:
         raise InvalidArgument(f"{folder} cannot be read: {error}") from error
-    name = folder.resolve().name
-    figure = name.split("-")[0]
-    number = experiment.figure
-    if figure not in shipped() and number is not None and number <= len(PAPER):
-        figure = PAPER[number - 1]
-    return Run(
-        path=folder,
-        name=name,
-        figure=figure,
-        results=results,
-        provenance=results.provenance if isinstance(results.provenance, dict) else {},
-        failures=failures,
-        missing=tuple(words for cell, words in cells.items() if cell not in there),
-    )
+    return run
+
+
+def _figure(name: str, number: int | None) -> str:
+    """Return the shipped experiment of a folder: by its name, else by the paper's number."""
+    known = number is not None and number <= len(PAPER)
+    return PAPER[number - 1] if name not in shipped() and known and number else name
 
 
 def _is_result(folder: Path) -> bool:

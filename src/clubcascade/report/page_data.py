@@ -50,12 +50,12 @@ def run_data(run: Run, points: int = POINTS) -> dict[str, Any]:
     policies = [
         {
             "name": html.escape(label),  # Plotly reads some HTML in its texts
-            "colours": [look.colour, look.dark],
-            "width": look.width + 0.3,
-            "dash": ",".join(f"{part * look.width:.1f}px" for part in look.dash) or "solid",
-            "symbol": look.symbol,
+            "colours": [style.colour, style.dark],
+            "width": style.width + 0.3,
+            "dash": ",".join(f"{part * style.width:.1f}px" for part in style.dash) or "solid",
+            "symbol": style.symbol,
         }
-        for label, look in styles(experiment).items()
+        for label, style in styles(experiment).items()
     ]
     panels = []
     for panel in experiment.panels:

@@ -37,17 +37,21 @@ PANEL, LEGEND = 3.4, 0.9
 def curve_figure(results: Results, *, measure: str, log: bool = False) -> Figure:
     """Draw one measure of all policies, one panel per environment."""
     experiment = results.experiment
-    looks = styles(experiment)
+    line_styles = styles(experiment)
     curves = curves_of(results, measure)
-    used = {label: look for label, look in looks.items() if any(label == key[1] for key in curves)}
+    used = {
+        label: style
+        for label, style in line_styles.items()
+        if any(label == key[1] for key in curves)
+    }
     with mpl.rc_context(SETTINGS):
         figure, grid = _empty(experiment)
         for axes, panel in zip(grid, experiment.panels, strict=True):
-            here = {label: curves.get((panel.title, label)) for label in looks}
+            here = {label: curves.get((panel.title, label)) for label in line_styles}
             known = {label: curve for label, curve in here.items() if curve is not None}
             line = reference(results, panel, measure) if known and not log else None
             used |= {line.label: REFERENCE} if line else {}
-            draw_panel(axes, panel.title, known, looks, MEASURES[measure], line, log=log)
+            draw_panel(axes, panel.title, known, line_styles, MEASURES[measure], line, log=log)
         _write_legend(figure, experiment, used)
     return figure
 
@@ -56,7 +60,7 @@ def draw_panel(
     axes: Axes,
     title: str,
     curves: Mapping[str, Curve],
-    looks: Mapping[str, LineStyle],
+    line_styles: Mapping[str, LineStyle],
     measure: Measure,
     line: Reference | None = None,
     *,
@@ -72,10 +76,10 @@ def draw_panel(
     for position, (label, curve) in enumerate(curves.items()):
         n, phase = len(curve.round), position / len(curves)
         marks = int(phase * n / MARKS), max(1, n // MARKS)
-        look = looks[label].matplotlib()
-        axes.plot(curve.round, curve.mean, label=label, markersize=4, markevery=marks, **look)
+        style = line_styles[label].matplotlib()
+        axes.plot(curve.round, curve.mean, label=label, markersize=4, markevery=marks, **style)
         if curve.seeds > 1:
-            band = {"color": look["color"], "alpha": 0.15, "linewidth": 0}
+            band = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
             axes.fill_between(curve.round, curve.low, curve.high, **band)
     end = max(curve.round[-1] for curve in curves.values())
     axes.set_xlim(0, end)
@@ -89,7 +93,7 @@ def draw_panel(
             dotted = REFERENCE.matplotlib()
             axes.plot([0, end], [line.at(0), line.at(end)], **dotted)
     axes.yaxis.set_major_formatter(FuncFormatter(_thousands))
-    _write_final_values(axes, curves, looks, measure)
+    _write_final_values(axes, curves, line_styles, measure)
 
 
 def limits(curves: Sequence[Curve], measure: Measure, top: float) -> tuple[float, float]:
@@ -132,13 +136,13 @@ def spread(places: Sequence[float], gap: float, low: float, high: float) -> list
     return [float(place) for place in moved]
 
 
-def legend_handles(looks: Iterable[LineStyle]) -> list[Line2D]:
+def legend_handles(line_styles: Iterable[LineStyle]) -> list[Line2D]:
     """Return a short piece of every line, for a legend."""
-    return [Line2D([], [], markersize=4.5, **look.matplotlib()) for look in looks]
+    return [Line2D([], [], markersize=4.5, **style.matplotlib()) for style in line_styles]
 
 
 def _write_final_values(
-    axes: Axes, curves: Mapping[str, Curve], looks: Mapping[str, LineStyle], measure: Measure
+    axes: Axes, curves: Mapping[str, Curve], line_styles: Mapping[str, LineStyle], measure: Measure
 ) -> None:
     """Write the last value of every line right of the panel."""
     low, top = axes.get_ylim()
@@ -156,7 +160,7 @@ def _write_final_values(
             xycoords="axes fraction",
             xytext=(5, 0),
             textcoords="offset points",
-            color=looks[label].colour,
+            color=line_styles[label].colour,
             fontsize=8.5,
             fontweight="bold" if cut else "normal",
             va="center",
@@ -179,13 +183,15 @@ def _empty(experiment: Experiment) -> tuple[Figure, list[Axes]]:
     return figure, axes[:n]
 
 
-def _write_legend(figure: Figure, experiment: Experiment, looks: dict[str, LineStyle]) -> None:
+def _write_legend(
+    figure: Figure, experiment: Experiment, line_styles: dict[str, LineStyle]
+) -> None:
     runs = len(experiment.seeds)
     what = f"mean of {runs} runs, band: 95% interval" if runs > 1 else "one run"
-    for columns in range(min(4, len(looks)), 0, -1):
+    for columns in range(min(4, len(line_styles)), 0, -1):
         legend = figure.legend(
-            legend_handles(looks.values()),
-            list(looks),
+            legend_handles(line_styles.values()),
+            list(line_styles),
             loc="outside lower center",
             title=f"{what}; at the end of a line its last value, ↑ where it leaves the panel",
             title_fontsize=8.5,

@@ -1,4 +1,4 @@
-"""How figures look: colours that colour-blind readers can tell apart, a dash and a marker each."""
+"""The style of figures: colours that colour-blind readers can tell apart, dashes, markers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PLACES = {
     "cohort_cascade": OWN,
     "random": 20,
 }
-"""The places of policies that many figures have, so that they look the same in all."""
+"""The places of policies that many figures have, so that they are the same in all."""
 
 SETTINGS: Any = {
     "font.size": 9.5,
