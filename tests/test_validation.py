@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 import clubcascade as cc
-from clubcascade.errors import InvalidItems
-from clubcascade.validation import feature_rows
+from clubcascade.errors import InvalidArgument, InvalidItems
+from clubcascade.validation import feature_rows, number
 
 
 @pytest.mark.parametrize("d", [2, 10, 128, 1536, 4096])
@@ -104,3 +104,8 @@ def test_numbers_of_any_kind(rows):
     np.testing.assert_array_equal(taken, np.eye(2))
     assert taken.dtype == np.float64
     assert taken.flags.c_contiguous
+
+
+def test_a_number_too_large_for_a_float_is_named():
+    with pytest.raises(InvalidArgument, match="beta must be a number in "):
+        number("beta", 10**400, low=0)

@@ -73,7 +73,10 @@ def number(
     wanted = f"{name} must be a number in {bounds}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InvalidArgument(f"{wanted}, got {brief(value)}")
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:
+        raise InvalidArgument(f"{wanted}, got {brief(value)}") from None
     below = result <= low if open_low else result < low
     if math.isnan(result) or below or result > high or (math.isinf(result) and not infinite):
         raise InvalidArgument(f"{wanted}, got {brief(value)}")

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from clubcascade.cli.progress import experiment_bar, progress_bar
+from clubcascade.cli.progress import bytes_bar, experiment_bar
 from clubcascade.experiment import Step
 
 
 def test_the_bar_is_silent_where_stderr_is_no_terminal(capsys):
-    with progress_bar("figure") as move:
-        move("compiling", 0, 10)
-        move("running", 5, 10)
+    with bytes_bar("data") as move:
+        move("ratings", 5, 10)
     assert capsys.readouterr() == ("", "")
 
 
@@ -15,13 +14,11 @@ def test_the_bar_says_what_is_done_and_what_is_left(capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
-    with progress_bar("figure") as move:
-        move("compiling", 4, 10)
-        move("running", 6, 10)
+    with bytes_bar("data") as move:
+        move("ratings", 2_000_000, 6_000_000)
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert "figure: running" in shown.err and "left" in shown.err
-    assert "2/6" in shown.err
+    assert "data: ratings" in shown.err and "2.0/6.0 MB" in shown.err and "left" in shown.err
 
 
 def test_one_bar_goes_by_the_effort_of_all_runs(capsys, monkeypatch):

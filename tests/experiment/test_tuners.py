@@ -71,7 +71,7 @@ def test_the_best_mean_is_chosen_and_the_first_of_equals(measure, known):
     experiment, made = tuned(POINTS, measure, known)
     assert [tuner.chosen for tuner in made] == [{"alpha": 0.4}, {"beta": 0.1}]
     by = "regret" if known and measure in ("regret", "rand_index") else "reward"
-    assert {choice.by for tuner in made for choice in tuner.choices()} == {by}
+    assert {row["by"] for tuner in made for row in tuner.rows()} == {by}
     (panel,) = settled(experiment, made).panels
     assert panel.tuned == {"CLUB": {"alpha": 0.4}, "C3": {"beta": 0.1}}
 
@@ -80,7 +80,7 @@ def test_a_point_that_is_not_whole_is_not_chosen(tmp_path):
     _, made = tuned({key: value for key, value in POINTS.items() if key != ("alpha=0.4", 51)})
     assert [tuner.chosen for tuner in made] == [{"alpha": 0.1}, {"beta": 0.1}]
     experiment, none = tuned({})
-    assert not any(choice.chosen for tuner in none for choice in tuner.choices())
+    assert not any(row["chosen"] for tuner in none for row in tuner.rows())
     assert plan(settled(experiment, none)) == plan(experiment)
     assert write_choices([], tmp_path) == []
 
@@ -111,7 +111,7 @@ def test_a_bound_of_a_parameter_ends_its_line():
         }
         tuner.feed(outcomes(values))
     assert seen == [0.25, 0.5, 1.0] and tuner.chosen == {"edge_probability": 1.0}
-    assert {choice.edge for choice in tuner.choices()} == {""}
+    assert {row["edge"] for row in tuner.rows()} == {""}
 
 
 def test_before_tuning_there_are_as_many_runs():

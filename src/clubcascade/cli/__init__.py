@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from clubcascade.experiment.lazy import EXTRA
+from clubcascade.experiment.lazy_imports import EXTRA
 
 
 def main() -> None:

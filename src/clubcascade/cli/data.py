@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from clubcascade import datasets
-from clubcascade.cli.bytes_bar import bytes_bar
 from clubcascade.cli.data_table import shown, summary
-from clubcascade.cli.outcome import told
+from clubcascade.cli.outcome import console_of, exit_codes
+from clubcascade.cli.progress import bytes_bar
 from clubcascade.datasets.editions import EDITIONS, SERVER, terms_of
 from clubcascade.datasets.files import Progress
 
@@ -71,7 +70,7 @@ def movielens(
             progress=progress,
         )
 
-    with told(continues=True):
+    with exit_codes(continues=True):
         accepted = accept_terms or (path is None and _accepted(edition or "20m", folder))
         _prepare("movielens", make)
 
@@ -90,7 +89,7 @@ def yelp(
     Only restaurants are kept. Yelp gives the data away after a form:
     https://www.yelp.com/dataset
     """
-    with told():
+    with exit_codes():
         _prepare(
             "yelp",
             lambda progress: datasets.prepare_yelp(
@@ -121,7 +120,7 @@ def interactions(
     folder: Folder = None,
 ) -> None:
     """Take anyone's table of users and items."""
-    with told():
+    with exit_codes():
         _prepare(
             "interactions",
             lambda progress: datasets.prepare_interactions(
@@ -147,7 +146,7 @@ def pools(
     folder: Folder = None,
 ) -> None:
     """Keep a matrix of clicks under a name."""
-    with told():
+    with exit_codes():
         _prepare(
             "pools",
             lambda progress: datasets.prepare_pools(
@@ -159,9 +158,8 @@ def pools(
 @data.command("list")
 def list_prepared(folder: Folder = None) -> None:
     """Show the data sets that are prepared."""
-    with told():
-        console = Console(highlight=False)
-        console = console if console.is_terminal else Console(highlight=False, width=PIPED)
+    with exit_codes():
+        console = console_of(PIPED)
         found = datasets.prepared(folder)
         if not found:
             typer.echo(f"nothing is prepared in {datasets.data_folder(folder)}")

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from clubcascade.cli.outcome import told
+from clubcascade.cli.outcome import exit_codes
 from clubcascade.errors import MissingExtra
 
 EXTRA = 'the demo needs its extras: pip install "clubcascade[service,client]"'
@@ -29,7 +29,7 @@ def demo(
     the page that is printed and watch the model find out. The store is removed
     at the end.
     """
-    with told():
+    with exit_codes():
         try:
             from clubcascade.service import app, demo, server  # noqa: PLC0415 - an extra
             from clubcascade.service.client import AsyncClient  # noqa: F401, PLC0415

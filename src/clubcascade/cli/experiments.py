@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from clubcascade import experiment, report
 from clubcascade.cli.drawing import Drawing
-from clubcascade.cli.outcome import FAILED
+from clubcascade.cli.outcome import FAILED, console_of
 from clubcascade.cli.progress import experiment_bar
 from clubcascade.cli.tables import final_values
 
@@ -85,8 +84,7 @@ def carry_out(
 def show(folder: Path, done: experiment.RunReport) -> None:
     """Say what an experiment gave."""
     results = experiment.read_results(folder)
-    console = Console(highlight=False)
-    console = console if console.is_terminal else Console(highlight=False, width=PIPED)
+    console = console_of(PIPED)
     if not results.curves.empty:
         console.print(final_values(results))
     say_written(done.files)

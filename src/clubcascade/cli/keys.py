@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from clubcascade.cli.outcome import told
+from clubcascade.cli.outcome import exit_codes
 from clubcascade.errors import InvalidArgument
 from clubcascade.service.keys import KeyFile
 
@@ -27,7 +27,7 @@ def keys(
     Without --add and --remove the keys are listed: id, role, models. Keys are
     stored hashed: a new one is shown once. Without --model it is for all models.
     """
-    with told():
+    with exit_codes():
         if add is not None and remove is not None:
             raise InvalidArgument("add and remove must not be given together")
         if model and add is None:

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from clubcascade import experiment
-from clubcascade.cli.outcome import told
+from clubcascade.cli.outcome import console_of, exit_codes
 from clubcascade.cli.reproduce import ordered
 from clubcascade.environments import ENVIRONMENTS
 from clubcascade.policies import POLICIES
@@ -21,9 +21,8 @@ PIPED = 1000
 
 def list_names() -> None:
     """Show the policies and environments with their parameters, and the figures."""
-    with told():
-        console = Console(highlight=False)
-        console = console if console.is_terminal else Console(highlight=False, width=PIPED)
+    with exit_codes():
+        console = console_of(PIPED)
         show(console, "Policies", POLICIES)
         show(console, "Environments", ENVIRONMENTS)
         show_figures(console)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
+from rich.console import Console
 
 from clubcascade._command import INTERRUPTED, at_work
 from clubcascade.errors import ClubCascadeError
@@ -15,7 +16,7 @@ FAILED = 1
 
 
 @contextmanager
-def told(continues: bool = False) -> Iterator[None]:
+def exit_codes(continues: bool = False) -> Iterator[None]:
     """Turn errors into one line on stderr and an exit code.
 
     Parameters
@@ -35,3 +36,9 @@ def told(continues: bool = False) -> Iterator[None]:
         how = "; the same command continues where it stopped" if continues else ""
         typer.echo(f"clubcascade: interrupted{how}", err=True)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def console_of(piped: int) -> Console:
+    """Return where tables are printed; ``piped`` columns wide where that is no terminal."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=piped)

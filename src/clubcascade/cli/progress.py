@@ -1,4 +1,4 @@
-"""A progress bar with the time left, on stderr; nothing at all where stderr is not a terminal."""
+"""Progress bars with the time left, on stderr; nothing at all where stderr is not a terminal."""
 
 from __future__ import annotations
 
@@ -10,48 +10,16 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
+    DownloadColumn,
     Progress,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
+    TransferSpeedColumn,
 )
 
 if TYPE_CHECKING:
     from clubcascade.experiment import Step
-
-
-@contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar; the callable moves it: what is being done, how much is done, of how much."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("runs,"),
-        TimeElapsedColumn(),
-        TextColumn("so far,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=None, visible=False)
-        reused: int | None = None
-
-        def move(what: str, done: int, total: int) -> None:
-            nonlocal reused
-            if reused is None:
-                reused = done
-            bar.update(
-                task,
-                description=f"{title}: {what}",
-                completed=done - reused,
-                total=total - reused,
-                visible=True,
-            )
-
-        yield move
 
 
 @contextmanager
@@ -87,5 +55,28 @@ def experiment_bar(title: str) -> Iterator[Callable[[Step], None]]:
                 runs=f"{step.done:,}/{step.total:,}",
                 visible=True,
             )
+
+        yield move
+
+
+@contextmanager
+def bytes_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar for each thing done; the callable moves it: what, how many bytes, of how many."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        tasks = {}
+
+        def move(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(f"{title}: {what}", total=total)
+            bar.update(tasks[what], completed=done, total=total)
 
         yield move

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from clubcascade.cli.outcome import told
+from clubcascade.cli.outcome import exit_codes
 
 
 def report(
@@ -38,7 +38,7 @@ def report(
     The page opens from disk and needs no network. Nothing is run: it is made
     from the files that reproduce and run have written.
     """
-    with told():
+    with exit_codes():
         from clubcascade import report as reports  # noqa: PLC0415 - Matplotlib is slow to load
 
         typer.echo(f"wrote {reports.write_report(folder, out)}")

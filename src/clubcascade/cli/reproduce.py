@@ -19,7 +19,7 @@ from clubcascade.cli.experiments import (
     carry_out,
     data_changes,
 )
-from clubcascade.cli.outcome import told
+from clubcascade.cli.outcome import exit_codes
 from clubcascade.errors import unknown_name
 
 OUT = Path("clubcascade-results")
@@ -54,7 +54,7 @@ def reproduce(
     whose data are not on this machine are left out, with the command that brings
     them. If a run was stopped, the same command continues it.
     """
-    with told(continues=True):
+    with exit_codes(continues=True):
         changes = data_changes(data)
         plans: dict[Path, experiment.Experiment] = {}
         left_out: dict[str, list[str]] = {}

@@ -20,7 +20,7 @@ from clubcascade.cli.experiments import (
     carry_out,
     data_changes,
 )
-from clubcascade.cli.outcome import told
+from clubcascade.cli.outcome import exit_codes
 from clubcascade.cli.reproduce import OUT
 from clubcascade.errors import InvalidArgument
 
@@ -48,7 +48,7 @@ def run(
     how long; --example prints one. Results and pictures are those of reproduce.
     If a run was stopped, the same command continues it.
     """
-    with told(continues=True):
+    with exit_codes(continues=True):
         if example:
             typer.echo(example_text(), nl=False)
             return

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from clubcascade.cli.outcome import told
+from clubcascade.cli.outcome import exit_codes
 from clubcascade.errors import InvalidArgument, MissingExtra
 
 HOME = Path("clubcascade-data")
@@ -56,7 +56,7 @@ def serve(
     The first start makes an admin key and shows it once. Stop it with Ctrl-C or
     SIGTERM: what was acknowledged is finished.
     """
-    with told():
+    with exit_codes():
         try:
             from clubcascade.service import app, server  # noqa: PLC0415 - an extra
             from clubcascade.service.keys import KeyFile  # noqa: PLC0415

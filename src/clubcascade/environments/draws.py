@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from clubcascade.core import Floats
@@ -58,15 +60,7 @@ def topic_items(n: int, topics: Floats, rng: np.random.Generator, users: Floats)
         np.put_along_axis(parts, order[:, TOPICS:], 0.0, axis=1)
         return np.asarray(unit(parts) @ topics)
 
-    kept: list[Floats] = []
-    found = tried = 0
-    while found < n:
-        draws = draw(max(2 * n, 1024))
-        tried += len(draws)
-        kept.append(_welcome(draws, users))
-        found += len(kept[-1])
-        _check_room(found, tried, n)
-    return np.ascontiguousarray(np.concatenate(kept)[:n])
+    return _accepted(n, draw, users)
 
 
 def even_items(n: int, weights: Floats, rng: np.random.Generator, users: Floats) -> Floats:
@@ -90,19 +84,15 @@ def even_items(n: int, weights: Floats, rng: np.random.Generator, users: Floats)
     m, d = weights.shape
     cosines = weights @ weights.T
     mirrors = weights if abs(cosines - np.eye(m)).max(initial=0.0) < 1e-9 else weights[:1]
-    kept: list[Floats] = []
-    found = tried = 0
-    while found < n:
-        draws = rng.standard_normal((max(2 * n, 1024), d))
+
+    def draw(size: int) -> Floats:
+        draws = rng.standard_normal((size, d))
         for mirror in mirrors:
             draws -= 2.0 * np.minimum(draws @ mirror, 0.0)[:, None] * mirror
         draws = unit(draws)
-        good = draws[(draws @ weights.T >= 0.0).all(axis=1)]
-        kept.append(_welcome(good, users))
-        found += len(kept[-1])
-        tried += len(draws)
-        _check_room(found, tried, n)
-    return np.ascontiguousarray(np.concatenate(kept)[:n])
+        return np.asarray(draws[(draws @ weights.T >= 0.0).all(axis=1)])
+
+    return _accepted(n, draw, users)
 
 
 def unit(rows: Floats) -> Floats:
@@ -115,17 +105,20 @@ def unit(rows: Floats) -> Floats:
     return np.asarray(rows / np.where(norms > 0, norms, 1.0))
 
 
-def _welcome(items: Floats, users: Floats) -> Floats:
-    """Return the items that no user finds negative, looking at some users at a time."""
-    for start in range(0, len(users), _BLOCK):
-        items = items[(items @ users[start : start + _BLOCK].T >= 0.0).all(axis=1)]
-    return items
-
-
-def _check_room(found: int, tried: int, n: int) -> None:
-    if tried > 10_000_000 and found < n:
-        raise InvalidArgument(
-            f"gap and personal leave no room for items that nobody finds negative: "
-            f"{found} of {tried} draws were usable; use a smaller gap, a smaller personal part or "
-            f"fewer clusters"
-        )
+def _accepted(n: int, draw: Callable[[int], Floats], users: Floats) -> Floats:
+    """Draw items until ``n`` of them are found negative by no user, some users at a time."""
+    kept: list[Floats] = []
+    found, tried, size = 0, 0, max(2 * n, 1024)
+    while found < n:
+        items = draw(size)
+        for start in range(0, len(users), _BLOCK):
+            items = items[(items @ users[start : start + _BLOCK].T >= 0.0).all(axis=1)]
+        kept.append(items)
+        found, tried = found + len(items), tried + size
+        if tried > 10_000_000 and found < n:
+            raise InvalidArgument(
+                f"gap and personal leave no room for items that nobody finds negative: "
+                f"{found} of {tried} draws were usable; use a smaller gap, a smaller personal part "
+                f"or fewer clusters"
+            )
+    return np.ascontiguousarray(np.concatenate(kept)[:n])

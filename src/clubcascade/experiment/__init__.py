@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clubcascade.experiment.lazy import doors
+from clubcascade.experiment.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from clubcascade.experiment.config import read_experiment, shipped
@@ -36,20 +36,12 @@ __all__ = [
     "summarise",
 ]
 
-__getattr__ = doors(
-    __name__,
-    {
-        "Experiment": "schema",
-        "Results": "results",
-        "RunReport": "runner",
-        "Step": "progress",
-        "data_names": "data",
-        "read_experiment": "config",
-        "read_results": "results",
-        "run_experiment": "runner",
-        "run_experiments": "runner",
-        "runnable": "data",
-        "shipped": "config",
-        "summarise": "results",
-    },
-)
+_MODULES = {
+    "config": ("read_experiment", "shipped"),
+    "data": ("data_names", "runnable"),
+    "progress": ("Step",),
+    "results": ("Results", "read_results", "summarise"),
+    "runner": ("RunReport", "run_experiment", "run_experiments"),
+    "schema": ("Experiment",),
+}
+__getattr__ = lazy_attributes(__name__, {n: m for m, names in _MODULES.items() for n in names})

@@ -57,7 +57,7 @@ class TheoremBound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownClustersBound:
-    """The bound for a policy that is told the true clusters, if users come evenly.
+    """The bound for a policy that knows the true clusters, if users come evenly.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -114,12 +114,13 @@ def plan(experiment: Experiment, data: Mapping[str, str] | None = None) -> list[
     """
     cells = []
     for panel in experiment.panels:
-        make = _maker(experiment, panel, data)
         for contender in experiment.policies_of(panel):
             if contender.label in panel.tuned:
                 contender = contender.at(panel.tuned[contender.label])
             if not contender.tune:
-                cells += [make(contender, seed) for seed in experiment.seeds]
+                cells += [
+                    _cell(experiment, panel, contender, seed, data) for seed in experiment.seeds
+                ]
     return cells
 
 
@@ -130,24 +131,10 @@ def trials(
     data: Mapping[str, str] | None,
     point: Mapping[str, Any],
 ) -> list[Cell]:
-    """List the runs of one point for tuning, by seed.
-
-    Parameters
-    ----------
-    experiment
-        What is to be run.
-    panel, contender
-        Which policy is tuned, and where.
-    data
-        As for :func:`plan`.
-    point
-        The values to try.
-    """
-    if experiment.tune is None:
-        return []
-    make = _maker(experiment, panel, data)
+    """List the runs for tuning of one point of a policy in a panel, by seed."""
+    tune = experiment.tune
     text, at = values_text(point), contender.at(point)
-    return [make(at, seed, experiment.tune.rounds, text) for seed in experiment.tune.seeds]
+    return [_cell(experiment, panel, at, seed, data, text) for seed in (tune.seeds if tune else ())]
 
 
 def values_text(point: Mapping[str, Any]) -> str:
@@ -159,16 +146,17 @@ def values_text(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in point.items())
 
 
-def _maker(
-    experiment: Experiment, panel: Panel, data: Mapping[str, str] | None
-) -> Callable[..., Cell]:
-    """Return what makes the cells of a panel."""
+def _cell(
+    experiment: Experiment,
+    panel: Panel,
+    contender: Contender,
+    seed: int,
+    data: Mapping[str, str] | None,
+    trial: str = "",
+) -> Cell:
+    rounds = experiment.rounds_of(panel)
+    if trial and experiment.tune and experiment.tune.rounds is not None:
+        rounds = min(rounds, experiment.tune.rounds)
+    every = rounds if trial else experiment.step(rounds)  # of a trial only the end counts
     fingerprint = (data or {}).get(str(panel.parameters.get("clicks")))
-    own, k = experiment.rounds_of(panel), experiment.k_of(panel)
-
-    def make(contender: Contender, seed: int, rounds: int | None = None, trial: str = "") -> Cell:
-        rounds = own if rounds is None else min(rounds, own)
-        every = rounds if trial else experiment.step(rounds)  # of a trial only the end counts
-        return Cell(panel, contender, seed, rounds, k, every, fingerprint, trial)
-
-    return make
+    return Cell(panel, contender, seed, rounds, experiment.k_of(panel), every, fingerprint, trial)

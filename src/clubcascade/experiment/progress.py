@@ -14,16 +14,10 @@ RUNNING = "running"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a call is.
+    """How far a call is: what is being done, and for which experiment.
 
-    Parameters
-    ----------
-    what
-        What is being done, and for which experiment.
-    done, total
-        Runs that are finished, and all of them; what was there before is not counted.
-    share
-        The part of the effort that is done, 0 to 1: a long run counts for more than a short one.
+    ``done`` of ``total`` runs are finished, without those that were there before. ``share`` is the
+    part of the effort, 0 to 1: a long run counts for more than a short one.
     """
 
     what: str

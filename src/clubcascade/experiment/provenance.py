@@ -40,14 +40,9 @@ def _here() -> dict[str, Any]:
 
 
 def provenance(experiment: Experiment, cells: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Describe where the results of an experiment come from.
+    """Describe where results come from, by the :func:`origin` of every run.
 
-    Parameters
-    ----------
-    experiment
-        What was run.
-    cells
-        The :func:`origin` of every run: a run may have been continued later, or elsewhere.
+    A run may have been continued later, or elsewhere.
     """
     runs = list(cells)
     times = sorted(run["finished"] for run in runs)

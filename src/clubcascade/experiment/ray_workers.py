@@ -34,10 +34,8 @@ class RayWorkers:
 
     Parameters
     ----------
-    work
-        What is done with a task: a function of a module, so that workers can import it.
-    jobs
-        How many tasks run at once; by default one per core of the cluster.
+    work, jobs
+        As for :class:`ProcessWorkers`; by default one job per core of the cluster.
     address
         Address of the cluster; by default the connection that is there, the one that the variable
         ``RAY_ADDRESS`` names, the one that was last started on this machine and still answers, or

@@ -40,27 +40,18 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run did.
-
-    Parameters
-    ----------
-    folder
-        The result folder.
-    files
-        What was written there, besides the cells.
-    cells
-        How many cells the experiment has, those for tuning included.
-    reused
-        How many of them were there already.
-    failures
-        The cells that failed; all others are in the results.
-    """
+    """What a run did."""
 
     folder: Path
+    """The result folder."""
     files: tuple[Path, ...]
+    """What was written there, besides the cells."""
     cells: int
+    """How many cells the experiment has, those for tuning included."""
     reused: int
+    """How many of them were there already."""
     failures: tuple[Failure, ...]
+    """The cells that failed; all others are in the results."""
 
 
 def run_experiment(

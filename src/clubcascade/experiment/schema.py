@@ -49,18 +49,7 @@ class FileTable(Struct, frozen=True, forbid_unknown_fields=True):
 class Panel(FileTable, frozen=True):
     """One picture of a figure: an environment, the same for every policy.
 
-    Parameters
-    ----------
-    title
-        Stands above the picture.
-    environment, parameters
-        Name and parameters of the environment.
-    rounds, k
-        Length of the runs and of the lists here; None: as in the rest of the experiment.
-    policies
-        Labels of the policies that run here; None: all.
-    tuned
-        By label: values of tuned parameters to use here. These policies are not tuned again.
+    Without ``rounds`` and ``k`` of its own it has those of the experiment.
     """
 
     title: Text
@@ -69,29 +58,21 @@ class Panel(FileTable, frozen=True):
     rounds: Whole | None = None
     k: Whole | None = None
     policies: Labels | None = None
+    """Labels of the policies that run here; None: all."""
     tuned: Tuned = {}
+    """By label: values of tuned parameters to use here. These policies are not tuned again."""
 
 
 class Contender(FileTable, frozen=True):
-    """One line of every picture: a policy of the registry with its parameters.
-
-    Parameters
-    ----------
-    label
-        What the line is called.
-    policy, parameters
-        Name and parameters of the policy; ``placeholders`` says what strings can stand for.
-    tune
-        Values to try for some of the parameters; empty: nothing is tuned.
-    sweep
-        Values for some of the parameters, each a line of its own; empty in what was read.
-    """
+    """One line of every picture: a policy of the registry with its parameters."""
 
     label: Text
     policy: Text
     parameters: Parameters = {}
     tune: Grid = {}
+    """Values to try for some of the parameters; empty: nothing is tuned."""
     sweep: Grid = {}
+    """Values for some of the parameters, each a line of its own; empty in what was read."""
 
     def at(self, point: Mapping[str, Any]) -> Contender:
         """Return this policy with the values of a point, and nothing to tune."""
@@ -134,30 +115,7 @@ class Length(FileTable, frozen=True):
 
 
 class Experiment(FileTable, frozen=True):
-    """Panels x policies x seeds, and how long each of these cells runs.
-
-    Parameters
-    ----------
-    title
-        What the figure shows.
-    rounds, k
-        Rounds of a run and length of the lists.
-    seeds
-        One run of every policy on every panel for each of these.
-    panels, policies
-        What is crossed with the seeds.
-    figure
-        Number of the paper's figure, or None.
-    points
-        Points of a curve: a run is recorded every ``rounds // points`` rounds.
-    measure
-        What the panels show.
-    tune
-        How tuned parameters are chosen; None where nothing is tuned.
-    full
-        What the file asks for, whatever ``--quick``, ``--rounds`` or ``--seeds`` made of it; None:
-        as much as here.
-    """
+    """Panels x policies x seeds, and how long each of these cells runs."""
 
     title: Text
     rounds: Whole
@@ -170,10 +128,15 @@ class Experiment(FileTable, frozen=True):
         tuple[Contender, ...], Meta(min_length=1, description="one or more tables [[policies]]")
     ]
     figure: Whole | None = None
+    """Number of the paper's figure, or None."""
     points: Whole = 200
+    """Points of a curve: a run is recorded every ``rounds // points`` rounds."""
     measure: Measure = "regret"
+    """What the panels show."""
     tune: Tune | None = None
+    """How tuned parameters are chosen; None where nothing is tuned."""
     full: Length | None = None
+    """What the file asks for, whatever ``--quick``, ``--rounds`` or ``--seeds`` made of it."""
 
     @property
     def longest(self) -> int:

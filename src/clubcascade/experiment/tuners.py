@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,36 +26,8 @@ from clubcascade.experiment.tuning import TUNING, Point, Search
 Found = Callable[[Cell], CellResult | None]
 
 
-class Choice(NamedTuple):
-    """How one point did on the seeds of tuning, and of the chosen one how the search ended."""
-
-    panel: str
-    label: str
-    point: Point
-    by: str
-    mean: float
-    seeds: int
-    chosen: bool
-    edge: str = ""
-    """The parameters whose chosen value is an end of what was tried, such as "reg low"."""
-    stopped: str = ""
-    """"budget" where the search would have gone on, had the budget been larger."""
-
-
 class Tuner:
-    """The tuning of one policy in one panel.
-
-    Parameters
-    ----------
-    panel, label
-        Which policy is tuned, and where.
-    search
-        The search for its best point.
-    cells_of
-        Gives the runs of a point.
-    measure
-        What the panels show.
-    """
+    """The tuning of one policy in one panel: a search, and the runs of each of its points."""
 
     def __init__(
         self,
@@ -118,31 +90,35 @@ class Tuner:
         except StopIteration:
             self._batch = []
 
-    def choices(self) -> list[Choice]:
-        """Say of every point how it did, and which of them is chosen."""
-        search, rows = self._search, []
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row of ``tuning.csv`` for every point; the chosen one says how the search ended.
+
+        ``edge`` names the parameters whose chosen value is an end of what was tried, such as
+        "reg low"; ``stopped`` is "budget" where the search would have gone on with more of it.
+        """
+        search, rows = self._search, list[dict[str, Any]]()
         for point, mean in zip(search.tried, self._means, strict=True):
-            row = Choice(
-                self.panel, self.label, point, self._by, mean, len(self._cells_of(point)), False
-            )
-            if point == self.chosen:
-                stopped = "budget" if search.spent else ""
-                row = row._replace(chosen=True, edge=search.edge, stopped=stopped)
+            chosen = point == self.chosen
+            row = {
+                "panel": self.panel,
+                "policy": self.label,
+                "values": values_text(point),
+                "by": self._by,
+                "mean": mean,
+                "seeds": len(self._cells_of(point)),
+                "chosen": chosen,
+                "edge": search.edge if chosen else "",
+                "stopped": "budget" if chosen and search.spent else "",
+            }
             rows.append(row)
         return rows
 
 
 def tuners(experiment: Experiment, data: Mapping[str, str] | None = None) -> list[Tuner]:
-    """Return what is to be tuned: by panel, then policy.
-
-    Parameters
-    ----------
-    experiment, data
-        As for :func:`~clubcascade.experiment.cells.plan`.
-    """
+    """Return what is to be tuned, by panel, then policy; arguments as those of ``plan``."""
     if experiment.tune is None:
         return []
-    found: dict[tuple[str, str], Tuner] = {}
+    found: list[Tuner] = []
     firsts: dict[str, Tuner] = {}
 
     @cache  # the bounds of a parameter are the same in all panels
@@ -159,22 +135,12 @@ def tuners(experiment: Experiment, data: Mapping[str, str] | None = None) -> lis
             cells_of = partial(trials, experiment, panel, contender, data)
             tuner = Tuner(panel.title, contender.label, search, cells_of, experiment.measure)
             firsts.setdefault(contender.label, tuner)
-            found[panel.title, contender.label] = tuner
-    return list(found.values())
+            found.append(tuner)
+    return found
 
 
 def settled(experiment: Experiment, tuners: Iterable[Tuner], *, start: bool = False) -> Experiment:
-    """Return the experiment with the chosen values written into its panels.
-
-    Parameters
-    ----------
-    experiment
-        What is to be run.
-    tuners
-        Its searches.
-    start
-        Take where they started instead: as many runs, before tuning.
-    """
+    """Return the experiment with the values of its searches in its panels: chosen, or at start."""
     taken: dict[str, dict[str, Point]] = {}
     for tuner in tuners:
         point = tuner.start if start else tuner.chosen
@@ -189,13 +155,11 @@ def settled(experiment: Experiment, tuners: Iterable[Tuner], *, start: bool = Fa
 
 def write_choices(tuners: Iterable[Tuner], folder: Path) -> list[Path]:
     """Write a table of all points that were tried; nothing where nothing was."""
-    rows = [choice for tuner in tuners for choice in tuner.choices()]
+    rows = [row for tuner in tuners for row in tuner.rows()]
     if not rows:
         return []
-    table = pd.DataFrame(rows).rename(columns={"label": "policy", "point": "values"})
-    table["values"] = [values_text(choice.point) for choice in rows]
     with atomic_write(folder / TUNING) as file:
-        file.write(table.to_csv(index=False, lineterminator="\n").encode())
+        file.write(pd.DataFrame(rows).to_csv(index=False, lineterminator="\n").encode())
     return [folder / TUNING]
 
 

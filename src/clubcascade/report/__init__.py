@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clubcascade.experiment.lazy import doors
+from clubcascade.experiment.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from clubcascade.report.contest import write_contests
@@ -25,7 +25,7 @@ __all__ = [
     "write_report",
 ]
 
-__getattr__ = doors(
+__getattr__ = lazy_attributes(
     __name__,
     {
         "Curve": "measures",

@@ -8,7 +8,7 @@ import pytest
 import clubcascade.experiment
 import clubcascade.report
 from clubcascade.errors import MissingExtra
-from clubcascade.experiment.lazy import doors
+from clubcascade.experiment.lazy_imports import lazy_attributes
 
 
 @pytest.mark.parametrize("room", [clubcascade.experiment, clubcascade.report])
@@ -39,4 +39,4 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "clubcascade.report.figures", raising=False)
     with pytest.raises(MissingExtra, match=r"needs matplotlib: pip install"):
-        doors("clubcascade.report", {"FIGURES": "figures"})("FIGURES")
+        lazy_attributes("clubcascade.report", {"FIGURES": "figures"})("FIGURES")
