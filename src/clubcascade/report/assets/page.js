@@ -90,7 +90,7 @@ function layoutOf(curves, reference, state) {
       unifiedhovertitle: { text: "round %{x:,}" }, spikecolor: colour("--soft"), spikethickness: 1, spikedash: "dot",
     },
     yaxis: {
-      ...axis, title: { text: label }, type: state.log ? "log" : "linear", tickformat: state.log ? "~s" : ",~r",
+      ...axis, title: { text: label }, type: state.log ? "log" : "linear", tickformat: state.log ? "" : ",~r",
       range: limits(curves, reference, cut, state),
     },
   };
