@@ -69,22 +69,18 @@ function traces(curves, reference, state) {
   return [...bands, ...(line ? [line] : []), ...lines];
 }
 
-function layoutOf(curves, reference, state) {
-  const { label, better } = DATA.measures[state.measure];
+function layoutOf(curves, reference, cut, state) {
+  const { label } = DATA.measures[state.measure];
   const rule = colour("--rule");
   const axis = { gridcolor: rule, linecolor: rule, zeroline: false, automargin: true };
-  const cut = better === "low" && !state.whole && !state.log ? cutAt(curves) : null;
-  const ends = curves.map((curve) => [curve.policy.name, Math.round(curve.y.at(-1))]);
-  const above = ends.filter((end) => cut && end[1] > cut).map(([name, v]) => `↑ ${name}: ${v.toLocaleString("en-US")}`);
-  const place = { xref: "paper", yref: "paper", showarrow: false };
-  const note = curves.length ? { x: 0.01, y: 1, align: "left", text: above.join("<br>") } : { text: "nothing to show" };
+  const empty = { text: "nothing to show", xref: "paper", yref: "paper", showarrow: false };
   return {
     height: 320, margin: { l: 56, r: 14, t: 8, b: 40 }, showlegend: false,
     hovermode: "x unified", dragmode: TOUCH ? false : "zoom",
     font: { color: colour("--soft"), size: 12, family: getComputedStyle(document.body).fontFamily },
     paper_bgcolor: colour("--paper"), plot_bgcolor: colour("--paper"),
     hoverlabel: { bgcolor: colour("--paper"), bordercolor: rule, font: { color: colour("--ink") } },
-    annotations: [{ ...place, ...note }],
+    annotations: curves.length ? [] : [empty],
     xaxis: {
       ...axis, title: { text: "round t" }, range: [0, curves.length ? endOf(curves) : 1], tickformat: "~s",
       unifiedhovertitle: { text: "round %{x:,}" }, spikecolor: colour("--soft"), spikethickness: 1, spikedash: "dot",
@@ -130,7 +126,12 @@ function start(figure) {
     const draw = () => {
       const curves = curvesOf(run, panel, state);
       const reference = curves.length && !state.log ? panel.references[state.measure] : null;
-      Plotly.react(div, traces(curves, reference, state), layoutOf(curves, reference, state), CONFIG);
+      const low = DATA.measures[state.measure].better === "low";
+      const cut = low && !state.whole && !state.log ? cutAt(curves) : null;
+      const above = curves.filter((curve) => cut && curve.y.at(-1) > cut);
+      const words = above.map(({ policy, y }) => `↑ ${policy.name}: ${Math.round(y.at(-1)).toLocaleString("en-US")}`);
+      div.nextElementSibling.innerHTML = words.join(", "); // names are escaped
+      Plotly.react(div, traces(curves, reference, state), layoutOf(curves, reference, cut, state), CONFIG);
     };
     own.push(draw);
     keys(div, run.grids[0]);
