@@ -68,7 +68,7 @@ def test_it_ends_with_the_report(done):
     page = folder.parent / "report.html"
     assert run.stdout.splitlines()[-1] == f"wrote {Path('clubcascade-results', 'report.html')}"
     text = page.read_text(encoding="utf-8")
-    assert "The paper&#x27;s claims" in text and "A first look" in text
+    assert "The paper's claims" in text and "A first look" in text
 
 
 def test_it_is_silent_when_piped(done):
