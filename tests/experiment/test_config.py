@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import copy
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-from clubcascade.errors import InvalidConfig, UnknownName
+from clubcascade.errors import ClubCascadeError, InvalidConfig, UnknownName
 from clubcascade.experiment.cells import plan
 from clubcascade.experiment.config import (
     Experiment,
@@ -441,3 +443,49 @@ def test_the_policy_to_use_by_default_is_shown_beside_the_others(name):
     for panel in experiment.panels:
         played = panel.policies or tuple(contender.label for contender in experiment.policies)
         assert any(policy["label"] in played for policy in ours), panel.title
+
+
+WRONG = [
+    None,
+    -1,
+    1.5,
+    True,
+    " ",
+    [],
+    [[]],
+    {},
+    {"a": 1},
+    [{}],
+    float("nan"),
+    10**400,
+    date(2020, 1, 1),
+]
+
+
+def places(content, path=()):
+    """The paths of all values of an experiment file."""
+    pairs = content.items() if isinstance(content, dict) else enumerate(content)
+    for key, value in pairs:
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, key))
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda value: repr(value)[:12])
+def test_whatever_stands_at_a_key_the_error_is_a_sentence_of_ours(wrong):
+    shared = {"parameters": {"arrivals": {"zipf": 1.0}, "click": {"model": "dcm", "stop": 0.5}}}
+    table = tiny.tuned_content() | {"quick": {"tune": {"seeds": 1}}, "all_panels": shared}
+    table["panels"][0] |= {"policies": ["CLUB", "C3"], "tuned": {"C3": {"beta": 1.0}}}
+    refused = 0
+    for path in list(places(table)):
+        broken = copy.deepcopy(table)
+        inner = broken
+        for key in path[:-1]:
+            inner = inner[key]
+        inner[path[-1]] = wrong
+        try:
+            parse(broken)
+        except ClubCascadeError as error:
+            refused += 1
+            assert "$" not in str(error) and "Expected `" not in str(error)
+    assert refused > 20

@@ -86,7 +86,7 @@ def _probabilities(name: str, value: npt.ArrayLike) -> Floats:
     wanted = f"{name} must be probabilities in [0, 1], got {value!r}"
     try:
         chances = np.atleast_1d(np.array(value, dtype=np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(wanted) from None
     if chances.ndim != 1 or chances.size == 0 or not np.all((chances >= 0) & (chances <= 1)):
         raise InvalidArgument(wanted)
