@@ -10,12 +10,16 @@ import importlib
 import inspect
 import os
 import pkgutil
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 from clubcascade import model_file
 from clubcascade.core import Policy
-from clubcascade.errors import ModelFileError, UnknownName, unknown_name
+from clubcascade.errors import InvalidArgument, ModelFileError, UnknownName, unknown_name
+from clubcascade.policies._legacy import upgraded
 from clubcascade.policies._registry import Registry
+from clubcascade.validation import brief
 
 Kind = TypeVar("Kind", bound=type[Policy])
 
@@ -57,6 +61,8 @@ def policy_class(name: str) -> type[Policy]:
     >>> policy_class("club_cascade").__name__
     'ClubCascade'
     """
+    if not isinstance(name, str):
+        raise InvalidArgument(f"policy must be the name of one, got {brief(name)}")
     try:
         return POLICIES[name]
     except KeyError:
@@ -78,14 +84,25 @@ def load(path: str | os.PathLike[str]) -> Policy:
     ...     load(file)
     MultipleLinUCB(n_features=2, beta=1.0, reg=4.0, discounts=None)
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidArgument(f"path must be that of a model file, got {brief(path)}")
     name, params, state = model_file.read(path)
-    kind = policy_class(name)
     try:
-        policy = kind(**params)
+        return restored(name, params, state)
     except TypeError as error:
         raise ModelFileError(
-            f"path must be a model file with the parameters of {kind.__name__}, "
+            f"path must be a model file with the parameters of {policy_class(name).__name__}, "
             f"got {os.fspath(path)!r}: {error}"
         ) from error
+
+
+def restored(name: str, params: dict[str, Any], state: dict[str, Any]) -> Policy:
+    """Return the policy of a saved name, parameters and state; earlier ones are upgraded.
+
+    >>> restored("random", {"seed": 7}, {"users": [], "draws": np.array([5])}).state()["draws"]
+    array([5])
+    """
+    name, params, state = upgraded(name, params, state)
+    policy = policy_class(name)(**params)
     policy.load_state(state)
     return policy

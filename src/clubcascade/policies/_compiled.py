@@ -1,11 +1,11 @@
-"""A policy whose state lives in compiled kernels: the calls around them, written once."""
+"""The frame of the package's policies: the calls around a learner, written once."""
 
 from __future__ import annotations
 
 import threading
-from abc import abstractmethod
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,76 +25,67 @@ from clubcascade.core import (
     observed_many,
     shown_rows,
 )
-from clubcascade.errors import InvalidArgument, InvalidItems, ModelFileError
+from clubcascade.errors import InvalidArgument, InvalidItems, ModelFileError, UnknownUser
 from clubcascade.kernels import entry_points
 from clubcascade.model_file import check_id
+from clubcascade.learners.base import Learner
+from clubcascade.policies._users import numbered
 
-_PLACES = np.arange(64)
 _LARGEST, _MOST = 1e60, 2**62 + 2**61
 """Numbers and counts of a state are never larger, so that neither overflows at the next step."""
 
 
 class CompiledPolicy(Policy):
-    """Users are numbered as they come; numbers index the arrays of the compiled state.
+    """Calls are checked here, and a learner does the work.
 
     A lock makes every call whole: several threads may recommend while one updates.
+
+    Parameters
+    ----------
+    learner
+        What is learned, and how lists are ranked.
+    users
+        The numbers of users known beforehand.
     """
 
-    compiled: Any
-    """The compiled state, as the kernels take it."""
+    moved_parameters: ClassVar[Mapping[str, str]] = {}
+    """Parameters of earlier versions, and what to do instead."""
+    _given: Mapping[str, Any] = {}
+    """Arguments that are saved as they were given, not as they were read."""
 
-    @property
-    def ranks_by_model(self) -> bool:
-        """Tell whether the compiled state alone gives a list: compiled runs, and batches."""
-        return True
+    def __new__(cls, *args: Any, **params: Any) -> Self:
+        """Refuse parameters of earlier versions, and say where they are now."""
+        for name in params.keys() & cls.moved_parameters.keys():
+            raise InvalidArgument(
+                f"{name} is no parameter of {cls.__name__} any more: {cls.moved_parameters[name]}"
+            )
+        return super().__new__(cls)
 
-    @property
-    def plays_fresh(self) -> bool:
-        """Tell whether a compiled run with fresh items is possible: the kernels see plain items."""
-        return True
-
-    def __init__(self) -> None:
+    def __init__(self, learner: Learner, users: dict[Hashable, int] | None = None) -> None:
         self._lock = threading.Lock()
-        self._numbers: dict[Hashable, int] = {}
+        self._learner = learner
+        self._numbers: dict[Hashable, int] = {} if users is None else users
 
-    # -- what a policy must say ----------------------------------------------------------------
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor's arguments, as they were given."""
+        return super().params | self._given
 
-    @abstractmethod
-    def _join(self, user: Hashable) -> int:
-        """Let a new user in and return its number."""
+    @property
+    def compiled(self) -> Any:
+        """The compiled state, as the kernels take it."""
+        return self._learner.compiled
 
-    @abstractmethod
-    def ranking_view(self, catalog: Catalog, k: int) -> Any:
-        """Return what the kernels rank a catalogue from."""
-
-    @abstractmethod
-    def training_view(self, catalog: Catalog) -> Any:
-        """Return what the kernels learn a catalogue's items from, row by row."""
-
-    @abstractmethod
-    def _rank_new_user(
-        self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
-    ) -> None:
-        """Rank for a user who has not joined; nothing may be learned."""
-
-    @abstractmethod
-    def _take(self, state: dict[str, Any]) -> None:
-        """Fill this new policy with a state; may raise half-way."""
-
-    def labels(self) -> Ints:
-        """Return the cluster of each user, in the order of their numbers; here all are one."""
-        return np.zeros(len(self._numbers), np.int64)
-
-    def padded(self, items: Floats) -> Floats:
-        """Return the items as the kernels know them."""
-        return items
-
-    # -- the calls -----------------------------------------------------------------------------
+    # -- users ---------------------------------------------------------------------------------
 
     @property
     def users(self) -> list[Hashable]:
         """Users in the order of their numbers."""
         return list(self._numbers)
+
+    def labels(self) -> Ints:
+        """Return the cluster of each user, in the order of their numbers."""
+        return self._learner.labels(len(self._numbers))
 
     def clusters(self) -> list[set[Hashable]]:
         """Return the users that are served as one, as a list of sets, oldest user first."""
@@ -114,11 +105,25 @@ class CompiledPolicy(Policy):
             check_id(name, user)
         return found
 
+    def _known(self, user: Hashable) -> int:
+        number = self.number(user)
+        if number < 0:
+            raise UnknownUser(f"user must be one that the policy has met, got {user!r}")
+        return number
+
     def _read_users(self, users: Any) -> Sequence[Hashable]:
         known = validation.listed("users", users, "ids")
         for user in known:
             self.number(user, "users")
         return known
+
+    def _join(self, user: Hashable) -> int:
+        number = len(self._numbers)
+        self._learner.join(user, number)
+        self._numbers[user] = number
+        return number
+
+    # -- lists ---------------------------------------------------------------------------------
 
     def recommend(self, user: Hashable, items: Items, k: int) -> Ints:
         """Return the rows of the ``k`` items to show, best first; learns nothing.
@@ -144,77 +149,14 @@ class CompiledPolicy(Policy):
         return rows
 
     def _rank(self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats) -> None:
-        number = self._numbers.get(user, -1)
+        number, learner = self._numbers.get(user, -1), self._learner
         if number < 0:
-            self._rank_new_user(user, items, rows, scores)
+            learner.rank_new_user(user, len(self._numbers), items, rows, scores)
         elif isinstance(items, Catalog):
-            entry_points.rank_catalog(
-                self.compiled, number, self.ranking_view(items, len(rows)), rows, scores
-            )
+            view = learner.ranking_view(items, len(rows))
+            entry_points.rank_catalog(learner.compiled, number, view, rows, scores)
         else:
-            entry_points.rank_items(self.compiled, number, self.padded(items), rows, scores)
-
-    # -- calls whose arguments were checked before ---------------------------------------------
-
-    @property
-    def has_scores(self) -> bool:
-        """Tell whether :meth:`recommend_scored` can be asked."""
-        return False
-
-    def _convert_scores(
-        self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
-    ) -> None:
-        """Turn the scores that a list was ranked by into those that :meth:`scores` returns."""
-        raise NotImplementedError
-
-    def recommend_scored(
-        self, user: Hashable, items: Floats | Catalog, k: int
-    ) -> tuple[list[int], list[float]]:
-        """Return what ``recommend`` returns, and the scores of these rows; nothing is checked."""
-        rows, scores = np.empty(k, np.int64), np.empty(k)
-        with self._lock:
-            self._rank(user, items, rows, scores)
-            self._convert_scores(user, items, rows, scores)
-        return rows.tolist(), scores.tolist()
-
-    def learn(self, user: Hashable, shown: Floats, examined: int, clicks: Sequence[int]) -> None:
-        """Do what ``update`` does; nothing is checked."""
-        k = len(shown)
-        rewards = np.zeros(k)
-        for click in clicks:
-            rewards[click] = 1.0
-        rows = _PLACES[:k] if k <= len(_PLACES) else np.arange(k)
-        with self._lock:
-            number = self._numbers.get(user, -1)
-            if number < 0:
-                number = self._join(user)
-            entry_points.learn(self.compiled, number, self.padded(shown), rows, examined, rewards)
-
-    def learn_many(
-        self,
-        users: Sequence[Hashable],
-        shown: Floats,
-        examined: Sequence[int],
-        clicks: Sequence[Sequence[int]],
-    ) -> None:
-        """Do what one ``update`` after another does; nothing is checked.
-
-        Parameters
-        ----------
-        users
-            The user of each event.
-        shown
-            The features of what was shown: all events', one below the other, of one length.
-        examined, clicks
-            For each event how many were looked at, and the places of those that were clicked.
-        """
-        places = np.arange(len(shown)).reshape(len(users), -1)
-        n, k = places.shape
-        rewards = np.zeros(n * k)
-        rewards[[k * at + click for at, clicked in enumerate(clicks) for click in clicked]] = 1.0
-        taught = np.array(examined), rewards.reshape(n, k)
-        with self._lock:
-            self._learn_many(users, self.padded(shown), places, *taught)
+            entry_points.rank_items(learner.compiled, number, learner.padded(items), rows, scores)
 
     def recommend_many(self, users: Sequence[Hashable], items: Items, k: int) -> Ints:
         """Return one list per user, as single calls of :meth:`recommend` would, one after another.
@@ -229,15 +171,29 @@ class CompiledPolicy(Policy):
         users = self._read_users(users)
         loose = self._read_items(items)
         k = validation.list_length(k, len(loose))
-        rows = np.empty((len(users), k), np.int64)
+        rows, scores = np.empty((len(users), k), np.int64), np.empty(k)
         with self._lock:
-            self._rank_many(users, loose, rows)
+            if isinstance(loose, Catalog):
+                numbers = self._numbers_of(users)
+                if (numbers >= 0).all() and self._learner.rank_many(numbers, loose, rows):
+                    return rows
+            for user, row in zip(users, rows, strict=True):
+                self._rank(user, loose, row, scores)
         return rows
 
-    def _rank_many(self, users: Sequence[Hashable], items: Floats | Catalog, rows: Ints) -> None:
-        scores = np.empty(rows.shape[1])
-        for user, row in zip(users, rows, strict=True):
-            self._rank(user, items, row, scores)
+    def _numbers_of(self, users: Sequence[Hashable]) -> Ints:
+        return np.fromiter((self._numbers.get(user, -1) for user in users), np.int64, len(users))
+
+    def _read_items(self, items: Items) -> Floats | Catalog:
+        if not isinstance(items, Catalog):
+            return validation.feature_rows("items", items, self.n_features)
+        if self.n_features not in (None, items.n_features):
+            raise InvalidItems(
+                f"items must have {self.n_features} features, got a catalogue of {items.n_features}"
+            )
+        return items
+
+    # -- feedback ------------------------------------------------------------------------------
 
     def update(self, user: Hashable, shown: Shown, click: int | None | Feedback) -> None:
         """Learn from the feedback of one user on one shown list.
@@ -262,10 +218,14 @@ class CompiledPolicy(Policy):
                 number = self._join(user)
             if loose is None:
                 assert isinstance(shown, Slate)
-                features, rows = self.training_view(shown.catalog), shown.rows
+                features, rows = self._learner.training_view(shown.catalog), shown.rows
             else:
-                features, rows = self.padded(loose), np.arange(len(loose))
-            entry_points.learn(self.compiled, number, features, rows, examined, rewards)
+                features, rows = self._learner.padded(loose), np.arange(len(loose))
+            entry_points.learn(self._learner.compiled, number, features, rows, examined, rewards)
+
+    def _check_shown(self, shown: Shown) -> None:
+        if isinstance(shown, Slate):
+            check_slate(shown, self.n_features, lists=1)
 
     def update_many(
         self,
@@ -298,57 +258,104 @@ class CompiledPolicy(Policy):
             )
         examined, rewards = observed_many(clicks, shown.rows.shape[1])
         with self._lock:
-            self._learn_many(
-                users, self.training_view(shown.catalog), shown.rows, examined, rewards
-            )
+            features = self._learner.training_view(shown.catalog)
+            self._learn_many(users, features, shown.rows, examined, rewards)
 
     def _learn_many(
         self, users: Sequence[Hashable], features: Any, rows: Ints, examined: Ints, rewards: Floats
     ) -> None:
-        numbers = np.fromiter((self._numbers.get(user, -1) for user in users), np.int64, len(users))
-        done = 0
+        """Learn in stretches: each ends where a new user joins."""
+        numbers, done = self._numbers_of(users), 0
+        lists = numbers, features, rows, examined, rewards
         for event in np.flatnonzero(numbers < 0).tolist():
             number = self._numbers.get(users[event], -1)
             if number < 0:
-                entry_points.learn_many(
-                    self.compiled, numbers, features, rows, examined, rewards, done, event
-                )
+                entry_points.learn_many(self.compiled, *lists, done, event)
                 number, done = self._join(users[event]), event
             numbers[event] = number
-        entry_points.learn_many(
-            self.compiled, numbers, features, rows, examined, rewards, done, len(numbers)
-        )
+        entry_points.learn_many(self.compiled, *lists, done, len(numbers))
+
+    # -- the fast path of the service: arguments were checked before ----------------------------
+
+    @property
+    def has_scores(self) -> bool:
+        """Tell whether :meth:`recommend_scored` can be asked."""
+        return False
+
+    def _convert_scores(
+        self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
+    ) -> None:
+        """Turn the scores that a list was ranked by into those that ``scores`` returns."""
+        raise NotImplementedError
+
+    def recommend_scored(
+        self, user: Hashable, items: Floats | Catalog, k: int
+    ) -> tuple[list[int], list[float]]:
+        """Return what ``recommend`` returns, and the scores of these rows; nothing is checked."""
+        rows, scores = np.empty(k, np.int64), np.empty(k)
+        with self._lock:
+            self._rank(user, items, rows, scores)
+            self._convert_scores(user, items, rows, scores)
+        return rows.tolist(), scores.tolist()
+
+    def learn_many(
+        self,
+        users: Sequence[Hashable],
+        shown: Floats,
+        examined: Sequence[int],
+        clicks: Sequence[Sequence[int]],
+    ) -> None:
+        """Do what one ``update`` after another does; nothing is checked.
+
+        Parameters
+        ----------
+        users
+            The user of each event.
+        shown
+            The features of what was shown: all events', one below the other, of one length.
+        examined, clicks
+            For each event how many were examined, and the places of those that were clicked.
+        """
+        places = np.arange(len(shown)).reshape(len(users), -1)
+        n, k = places.shape
+        rewards = np.zeros(n * k)
+        rewards[[k * at + click for at, clicked in enumerate(clicks) for click in clicked]] = 1.0
+        feedback = np.array(examined), rewards.reshape(n, k)
+        with self._lock:
+            self._learn_many(users, self._learner.padded(shown), places, *feedback)
+
+    # -- state ---------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Return all that was learned: arrays (copies) and plain values."""
+        with self._lock:
+            return {"users": list(self._numbers), **self._learner.state(len(self._numbers))}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take over what :meth:`state` returned, from a policy of the same parameters."""
         other = self.fresh()
-        try:
-            _check_numbers(state, other.state())
-            other._take(state)
-        except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-            raise ModelFileError(
-                f"state must be one of a {type(self).__name__} with the same parameters, "
-                f"got one that does not fit: {error!r}"
-            ) from error
+        with fitting(self):
+            check_numbers(state, other.state())
+            other._numbers = numbered(state["users"])
+            other._learner.load_state(state, other._numbers)
         with self._lock:
             learned = {name: value for name, value in vars(other).items() if name != "_lock"}
             vars(self).update(learned)
 
-    def _read_items(self, items: Items) -> Floats | Catalog:
-        if not isinstance(items, Catalog):
-            return validation.feature_rows("items", items, self.n_features)
-        if self.n_features not in (None, items.n_features):
-            raise InvalidItems(
-                f"items must have {self.n_features} features, got a catalogue of {items.n_features}"
-            )
-        return items
 
-    def _check_shown(self, shown: Shown) -> None:
-        if isinstance(shown, Slate):
-            check_slate(shown, self.n_features, lists=1)
+@contextmanager
+def fitting(policy: Policy) -> Iterator[None]:
+    """Say of errors in a state that it does not fit the policy."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        raise ModelFileError(
+            f"state must be one of a {type(policy).__name__} with the same parameters, "
+            f"got one that does not fit: {error!r}"
+        ) from error
 
 
-def _check_numbers(state: dict[str, Any], like: dict[str, Any]) -> None:
+def check_numbers(state: dict[str, Any], like: dict[str, Any]) -> None:
     """Raise if a part of a state is of another kind, or holds numbers that none learns."""
     for name, value in state.items():
         if value is None:

@@ -36,3 +36,12 @@ def numbered(users: Any) -> dict[Hashable, int]:
             f"users must be distinct, got {len(known)} of whom {len(numbers)} differ"
         )
     return numbers
+
+
+def kept_users(users: Any, known: dict[Hashable, int]) -> Any:
+    """Return an argument ``users`` as it is saved: a range as it is, another collection as a list.
+
+    >>> kept_users(range(3), {0: 0, 1: 1, 2: 2}), kept_users("ab", {"a": 0, "b": 1})
+    (range(0, 3), ['a', 'b'])
+    """
+    return users if isinstance(users, range) or users is None else list(known)

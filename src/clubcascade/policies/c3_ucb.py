@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, Self
 
 from clubcascade import validation
-from clubcascade.policies._grouped import GroupedPolicy
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.learners.grouped import GroupedModels
+from clubcascade.policies._mixins import LinearScoresMixin
 
 
-class C3UCB(GroupedPolicy):
+class C3UCB(LinearScoresMixin, CompiledPolicy):
     """C3-UCB for clicks: all users share one linear model.
 
     Parameters
@@ -56,7 +58,7 @@ class C3UCB(GroupedPolicy):
         noise: float = 0.5,
         discounts: Sequence[float] | None = None,
     ) -> None:
-        n_features = validation.whole("n_features", n_features, low=1)
+        self.n_features = validation.whole("n_features", n_features, low=1)
         self.beta: float | Literal["growing"] = (
             "growing" if beta == "growing" else validation.factor("beta", beta)
         )
@@ -70,11 +72,15 @@ class C3UCB(GroupedPolicy):
         else:
             radius = (self.beta, 0.0, 1.0)
         self.discounts = validation.discounts("discounts", discounts)
-        super().__init__(n_features, self.reg, radius, self.discounts)
-        self._open(0)
-
-    def _group_of(self, user: Hashable) -> int:
-        return 0
+        learner = GroupedModels(
+            self.n_features,
+            self.reg,
+            radius,
+            lambda user, number: 0,
+            discounts=self.discounts,
+            n_models=1,
+        )
+        super().__init__(learner)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

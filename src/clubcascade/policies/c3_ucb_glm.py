@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Self
 
+from clubcascade import validation
 from clubcascade.links import Link
-from clubcascade.policies._glm_grouped import GLMGroupedPolicy
-from clubcascade.policies._glm_parameters import Solver
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.learners.glm import GLM, Solver
+from clubcascade.learners.grouped import GroupedModels
+from clubcascade.policies._legacy import MOVED_GLM
+from clubcascade.policies._mixins import LinearScoresMixin
 
 
-class C3UCBGLM(GLMGroupedPolicy):
+class C3UCBGLM(LinearScoresMixin, CompiledPolicy):
     """One generalized linear model for all users.
 
     Parameters
     ----------
     n_features
         Number of features of an item.
-    link
-        ``"logistic"``, ``"probit"``, ``"identity"``, or a :class:`clubcascade.Link`.
-    beta
-        Exploration constant, in units of ``weights . x``; 1 over the link's largest slope unless
-        ``horizon`` and ``item_eigenvalue`` name the theorem's.
-    reg
-        Ridge constant of the widths.
-    penalty
-        Penalty of the weights in Equation (8); by default ``reg`` times the largest slope.
-    solver
-        ``"exact"`` or ``"online"``, as for :class:`clubcascade.ClubCascadeGLM`.
-    horizon, item_eigenvalue
-        Take ``beta`` from Theorem 4, with one cluster.
+    link, beta, reg, penalty, solver
+        As for :class:`clubcascade.ClubCascadeGLM`.
 
     References
     ----------
@@ -47,6 +40,8 @@ class C3UCBGLM(GLMGroupedPolicy):
     array([1])
     """
 
+    moved_parameters = MOVED_GLM
+
     def __init__(
         self,
         *,
@@ -56,24 +51,17 @@ class C3UCBGLM(GLMGroupedPolicy):
         reg: float = 4.0,
         penalty: float | None = None,
         solver: Solver = "exact",
-        horizon: int | None = None,
-        item_eigenvalue: float | None = None,
     ) -> None:
+        self.n_features = validation.whole("n_features", n_features, low=1)
+        self.reg = validation.ridge("reg", reg)
+        glm = GLM.read(link, penalty, solver, self.reg)
+        self.link, self.penalty, self.solver = glm
+        self.beta = glm.beta(beta)
+        self._given = glm.given(beta=beta, penalty=penalty)
+        radius = (self.beta, 0.0, 1.0)
         super().__init__(
-            n_features,
-            link=link,
-            beta=beta,
-            reg=reg,
-            penalty=penalty,
-            solver=solver,
-            horizon=horizon,
-            n_clusters=1,
-            item_eigenvalue=item_eigenvalue,
+            GroupedModels(self.n_features, self.reg, radius, lambda user, number: 0, glm=glm, n_models=1)
         )
-        self._open(0)
-
-    def _group_of(self, user: Hashable) -> int:
-        return 0
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Self
 
 from clubcascade.kernels.counting import KL_UCB
-from clubcascade.policies._counting import CountingPolicy
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.learners.item_counts import ItemCounts
+from clubcascade.policies._item_counts import ItemCountsMixin
 
 
-class CascadeKLUCB(CountingPolicy):
+class CascadeKLUCB(ItemCountsMixin, CompiledPolicy):
     """CascadeKL-UCB: the largest q with ``looks KL(rate, q) <= ln t + 3 ln ln t`` per item.
 
     All users are one. An item never looked at comes first. Takes a
@@ -31,10 +33,10 @@ class CascadeKLUCB(CountingPolicy):
     array([0, 1, 2])
     """
 
-    kind = KL_UCB
+    n_features = None
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(ItemCounts(KL_UCB))
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Self
 
 from clubcascade import validation
-from clubcascade.policies._grouped import GroupedPolicy
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.learners.grouped import GroupedModels
+from clubcascade.policies._mixins import LinearScoresMixin
 
 
-class CascadeLinUCB(GroupedPolicy):
+class CascadeLinUCB(LinearScoresMixin, CompiledPolicy):
     """CascadeLinUCB: ``M = I + X'X / sigma^2``, score ``theta.x + c sqrt(x' M^-1 x)``.
 
     This is the ridge model with ``reg = sigma^2`` and the bonus ``c sigma``; the package computes
@@ -40,14 +42,15 @@ class CascadeLinUCB(GroupedPolicy):
     """
 
     def __init__(self, *, n_features: int, sigma: float = 1.0, c: float = 1.0) -> None:
-        n_features = validation.whole("n_features", n_features, low=1)
+        self.n_features = validation.whole("n_features", n_features, low=1)
         self.sigma = validation.deviation("sigma", sigma)
         self.c = validation.factor("c", c)
-        super().__init__(n_features, self.sigma**2, (self.c * self.sigma, 0.0, 1.0))
-        self._open(0)
-
-    def _group_of(self, user: Hashable) -> int:
-        return 0
+        radius = (self.c * self.sigma, 0.0, 1.0)
+        super().__init__(
+            GroupedModels(
+                self.n_features, self.sigma**2, radius, lambda user, number: 0, n_models=1
+            )
+        )
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

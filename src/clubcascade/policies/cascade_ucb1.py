@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Self
 
 from clubcascade.kernels.counting import UCB1
-from clubcascade.policies._counting import CountingPolicy
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.learners.item_counts import ItemCounts
+from clubcascade.policies._item_counts import ItemCountsMixin
 
 
-class CascadeUCB1(CountingPolicy):
+class CascadeUCB1(ItemCountsMixin, CompiledPolicy):
     """CascadeUCB1: click rate plus ``sqrt(1.5 ln t / looks)`` per item of a catalogue.
 
     All users are one. An item never looked at comes first (the paper assumes one look at each
@@ -31,10 +33,10 @@ class CascadeUCB1(CountingPolicy):
     array([0, 1, 2])
     """
 
-    kind = UCB1
+    n_features = None
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(ItemCounts(UCB1))
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -17,11 +17,11 @@ from clubcascade.kernels import cohort_constants as constants
 from clubcascade.kernels import cohort_posterior as posterior
 from clubcascade.kernels import cohort_state, entry_points, packed_items
 from clubcascade.links import read_link
-from clubcascade.policies._arrays import aligned_zeros
-from clubcascade.policies._cohorts import check_cohorts
+from clubcascade.learners.arrays import aligned_zeros
+from clubcascade.learners.cohort_checks import check_cohorts
 from clubcascade.policies._compiled import CompiledPolicy
-from clubcascade.policies._models import Models
-from clubcascade.policies._seeds import key_of
+from clubcascade.learners.models import Models
+from clubcascade.learners.seeds import key_of
 from clubcascade.policies._users import numbered, read_users
 
 _USERS = ("gram", "moment", "count", "label", "due", "after", "before")

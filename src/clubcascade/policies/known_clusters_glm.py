@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Self
 
-from clubcascade.errors import UnknownUser
+from clubcascade import validation
 from clubcascade.links import Link
-from clubcascade.policies._glm_grouped import GLMGroupedPolicy
-from clubcascade.policies._glm_parameters import Solver
-from clubcascade.policies.known_clusters import _kept, _read_partition
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.learners.glm import GLM, Solver
+from clubcascade.learners.grouped import GroupedModels
+from clubcascade.policies._legacy import MOVED_GLM
+from clubcascade.policies._partition import Clusters, Partition
+from clubcascade.policies._mixins import LinearScoresMixin
 
 
-class KnownClustersGLM(GLMGroupedPolicy):
+class KnownClustersGLM(LinearScoresMixin, CompiledPolicy):
     """A generalized linear model per cluster of a partition that is given.
 
     Parameters
@@ -20,21 +23,9 @@ class KnownClustersGLM(GLMGroupedPolicy):
     n_features
         Number of features of an item.
     partition
-        The clusters as a list of sets of users, a mapping user -> label, or an array with the
-        label of users 0, 1, ...
-    link
-        ``"logistic"``, ``"probit"``, ``"identity"``, or a :class:`clubcascade.Link`.
-    beta
-        Exploration constant, in units of ``weights . x``; 1 over the link's largest slope unless
-        ``horizon`` and ``item_eigenvalue`` name the theorem's.
-    reg
-        Ridge constant of the widths.
-    penalty
-        Penalty of the weights in Equation (8); by default ``reg`` times the largest slope.
-    solver
-        ``"exact"`` or ``"online"``, as for :class:`clubcascade.ClubCascadeGLM`.
-    horizon, item_eigenvalue
-        Take ``beta`` from Theorem 4, with the clusters of the partition.
+        The clusters, as for :class:`clubcascade.KnownClusters`.
+    link, beta, reg, penalty, solver
+        As for :class:`clubcascade.ClubCascadeGLM`.
 
     References
     ----------
@@ -51,46 +42,33 @@ class KnownClustersGLM(GLMGroupedPolicy):
     (array([1]), array([0]))
     """
 
+    moved_parameters = MOVED_GLM
+
     def __init__(
         self,
         *,
         n_features: int,
-        partition: Iterable[Collection[Hashable]] | Mapping[Any, Any],
+        partition: Clusters,
         link: str | Link = "logistic",
         beta: float | None = None,
         reg: float = 4.0,
         penalty: float | None = None,
         solver: Solver = "exact",
-        horizon: int | None = None,
-        item_eigenvalue: float | None = None,
     ) -> None:
-        self.partition = _kept(partition)
-        self._cluster = _read_partition(self.partition)
-        n_clusters = len(set(self._cluster.values()))
+        self.n_features = validation.whole("n_features", n_features, low=1)
+        clusters = Partition(partition)
+        self.partition = clusters.kept
+        self.reg = validation.ridge("reg", reg)
+        glm = GLM.read(link, penalty, solver, self.reg)
+        self.link, self.penalty, self.solver = glm
+        self.beta = glm.beta(beta)
+        self._given = glm.given(beta=beta, penalty=penalty)
+        radius = (self.beta, 0.0, 1.0)
         super().__init__(
-            n_features,
-            link=link,
-            beta=beta,
-            reg=reg,
-            penalty=penalty,
-            solver=solver,
-            horizon=horizon,
-            n_clusters=n_clusters,
-            item_eigenvalue=item_eigenvalue,
+            GroupedModels(self.n_features, self.reg, radius, clusters.cluster_of, glm=glm, n_models=clusters.n_clusters)
         )
-        for g in range(n_clusters):
-            self._open(g)
-        for user in self._cluster:
+        for user in clusters.cluster:
             self._join(user)
-
-    def _group_of(self, user: Hashable) -> int:
-        try:
-            return self._cluster[user]
-        except KeyError:
-            raise UnknownUser(
-                f"user must be in the partition, which names {len(self._cluster)} users, "
-                f"got {user!r}"
-            ) from None
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

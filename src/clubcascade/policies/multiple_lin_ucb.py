@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Self
 
 from clubcascade import validation
-from clubcascade.policies._grouped import GroupedPolicy
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.learners.grouped import GroupedModels
+from clubcascade.policies._mixins import LinearScoresMixin
 
 
-class MultipleLinUCB(GroupedPolicy):
+class MultipleLinUCB(LinearScoresMixin, CompiledPolicy):
     """One linear model per user: nothing is shared.
 
     Parameters
@@ -47,14 +49,18 @@ class MultipleLinUCB(GroupedPolicy):
         reg: float = 4.0,
         discounts: Sequence[float] | None = None,
     ) -> None:
-        n_features = validation.whole("n_features", n_features, low=1)
+        self.n_features = validation.whole("n_features", n_features, low=1)
         self.beta = validation.factor("beta", beta)
         self.reg = validation.ridge("reg", reg)
         self.discounts = validation.discounts("discounts", discounts)
-        super().__init__(n_features, self.reg, (self.beta, 0.0, 1.0), self.discounts)
-
-    def _group_of(self, user: Hashable) -> int:
-        return self._numbers.get(user, len(self._numbers))
+        learner = GroupedModels(
+            self.n_features,
+            self.reg,
+            (self.beta, 0.0, 1.0),
+            lambda user, number: number,
+            discounts=self.discounts,
+        )
+        super().__init__(learner)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

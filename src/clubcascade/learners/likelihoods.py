@@ -10,7 +10,7 @@ import numpy.typing as npt
 from clubcascade.core import Floats, Ints, array_of
 from clubcascade.kernels import likelihood as kernels
 from clubcascade.kernels import samples
-from clubcascade.policies._arrays import aligned_zeros
+from clubcascade.learners.arrays import aligned_zeros
 
 _EACH = ("curve", "age", "second", "target")
 

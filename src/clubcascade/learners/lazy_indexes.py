@@ -11,7 +11,7 @@ import numpy as np
 from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.kernels import lazy_topk as kernels
 from clubcascade.kernels.ranking import BLOCK
-from clubcascade.policies._arrays import aligned_zeros
+from clubcascade.learners.arrays import aligned_zeros
 
 BUDGET = 64 * 2**20
 """Bytes that the lazy scores of one catalogue may take."""

@@ -9,7 +9,10 @@ import numpy.typing as npt
 
 from clubcascade.core import fill
 from clubcascade.kernels import ridge as kernels
-from clubcascade.policies._arrays import aligned_zeros
+from clubcascade.learners.arrays import aligned_zeros
+
+OWN_INVERSES = 65_536
+"""Users up to which each keeps the inverse of its own Gram matrix: more memory, less time."""
 
 _SAVED = ("gram", "inverse", "moment", "weights", "count", "log_det", "age", "drift", "version")
 

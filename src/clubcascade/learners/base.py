@@ -1,0 +1,64 @@
+"""What a policy learns: arrays that kernels read and write, behind one small interface.
+
+A policy of the package is its parameters, the calls of :class:`CompiledPolicy` and a learner.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from clubcascade.core import Catalog, Floats, Ints
+from clubcascade.kernels import entry_points
+
+
+class Learner(ABC):
+    """What is learned, and what lists are ranked from. Users are numbered as they come."""
+
+    compiled: Any
+    """The compiled state, as the kernels take it."""
+    draws = False
+    """Whether every list has its own random draw, so that the order of calls matters."""
+    fresh_items = True
+    """Whether the kernels take items as they are, without ids and without a bias column."""
+
+    def join(self, user: Hashable, number: int) -> None:
+        """Let a new user in, whose number is the next one; raise if it may not join."""
+
+    def labels(self, n_users: int) -> Ints:
+        """Return the cluster of each user, in the order of their numbers; here all are one."""
+        return np.zeros(n_users, np.int64)
+
+    def padded(self, items: Floats) -> Floats:
+        """Return the items as the kernels know them."""
+        return items
+
+    def ranking_view(self, catalog: Catalog, k: int) -> Any:
+        """Return what the kernels rank a catalogue from."""
+        return catalog._rows
+
+    def training_view(self, catalog: Catalog) -> Any:
+        """Return what the kernels learn a catalogue's items from, row by row."""
+        return catalog._rows
+
+    def rank_new_user(
+        self, user: Hashable, number: int, items: Floats | Catalog, rows: Ints, scores: Floats
+    ) -> None:
+        """Rank for a user who has not joined and would get this number; nothing is learned."""
+        features = items._rows if isinstance(items, Catalog) else items
+        entry_points.rank_items(self.compiled, 0, features, rows, scores)
+
+    def rank_many(self, numbers: Ints, catalog: Catalog, rows: Ints) -> bool:
+        """Rank for many users at once, if that is quicker than one by one; tell whether."""
+        return False
+
+    @abstractmethod
+    def state(self, n_users: int) -> dict[str, Any]:
+        """Return copies of all that was learned."""
+
+    @abstractmethod
+    def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
+        """Take over what :meth:`state` returned; this learner is new, and may be left half done."""

@@ -1,0 +1,127 @@
+"""Models over a graph of users that only loses edges: one per connected component."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade.core import Floats, Ints, array_of
+from clubcascade.graph import Start, UserGraph
+from clubcascade.kernels.edge_deletion import BLOCK
+from clubcascade.learners.models import OWN_INVERSES, Models
+from clubcascade.learners.ridge import RidgeLearner
+from clubcascade.learners.user_estimates import UserEstimates
+from clubcascade.learners.user_statistics import UserStatistics
+
+
+class ClubModels(RidgeLearner):
+    """A graph over the users, a model per component, and what is kept of each user.
+
+    Parameters
+    ----------
+    users
+        What is kept of each user.
+    start
+        Which edges there are at the beginning.
+    n_users
+        Users known beforehand.
+    alpha, beta, reg
+        Constants of edge deletion, of exploration and of the ridge models.
+    """
+
+    def __init__(
+        self, users: UserStatistics | UserEstimates, start: Start, n_users: int, *, alpha: float, beta: float, reg: float
+    ) -> None:
+        super().__init__(Models(users.d, reg, capacity=1), (beta, 0.0, 1.0), users.link)
+        self.users, self._alpha = users, alpha
+        self._allocate(UserGraph(start, n_users))
+        for label in range(self.graph.n_components):
+            self._clear(label)
+
+    def _allocate(self, graph: UserGraph) -> None:
+        self.graph = graph
+        self.models = Models(self.users.d, self.models.reg, graph.capacity)
+        self.users.allocate(self.models, graph)
+        self._bind(alpha=self._alpha, beta=self.radius[0], n_clusters=graph.n_components)
+
+    def _bind(self, **scalars: Any) -> None:
+        """Bind the arrays into the structure that the kernels take, with scratch of its own."""
+        n, width = self.graph.capacity, max(BLOCK, self.users.d)
+        work: dict[str, npt.NDArray[Any]] = {
+            "neighbours": np.zeros(n, np.int64),
+            "deleted": np.zeros(n, np.int64),
+            "distance_work": np.zeros(width, np.float32),
+            "weights_work": np.zeros(width, np.float32),
+            "flags": np.zeros(BLOCK, np.uint64),
+        }
+        scalars = scalars or self.compiled.scalars()
+        self.compiled = self.users.bind(self.models, self.graph, **work, **scalars)
+
+    def _clear(self, label: int) -> None:
+        self.models.clear(label)
+        self.users.clear(label)
+
+    def join(self, user: Hashable, number: int) -> None:
+        """Link a new user with those whom the start of the graph says."""
+        graph, links = self.graph, self.graph.links_of_newcomer()
+        _, label, merged = graph.join()
+        if graph.capacity > self.models.capacity or number == OWN_INVERSES:
+            self.models.reserve(graph.capacity)
+            self.users.reserve(self.models, graph)
+        self._bind()
+        if graph.arrays["size"][label] == 1:
+            self._clear(label)
+        self.users.merge(self.compiled, self.models, label, merged)
+        self.users.refresh(self.compiled, links)
+        self.compiled.n_clusters = graph.n_components
+
+    def labels(self, n_users: int) -> Ints:
+        """Return the component of each user, in the order of their numbers."""
+        return self.graph.labels()
+
+    def model_of(self, user: Hashable, number: int) -> tuple[Models, int]:
+        """Return the model of a user's component; of a new user, of all that it will join."""
+        labels = self.graph.arrays["label"]
+        if number < self.graph.n:
+            return self.models, int(labels[number])
+        found = np.unique(labels[self.graph.links_of_newcomer()])
+        if len(found) == 1:
+            return self.models, int(found[0])
+        alone = Models(self.users.d, self.models.reg, capacity=1)
+        alone.clear(0)
+        self.users.pool(self.compiled, self.models, found, alone)
+        return alone, 0
+
+    def statistics(self, user: Hashable, number: int) -> tuple[Floats, Floats, int]:
+        """Return copies of the user's own (gram, moment, count)."""
+        return self.users.statistics(number)
+
+    def user_weights(self, user: Hashable, number: int) -> Floats:
+        """Return the weights learned from this user alone (theta_i)."""
+        return self.users.weights(number, self.models, self.graph)
+
+    def state(self, n_users: int) -> dict[str, Any]:
+        """Return copies of the users' statistics, the graph and the models."""
+        return {
+            **self.users.state(self.compiled, self.graph),
+            "alpha": np.array([self.compiled.alpha]),
+            **{f"graph_{name}": value for name, value in self.graph.state().items()},
+            **self.models.state(self.graph.n_labels),
+        }
+
+    def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
+        """Take over what :meth:`state` returned."""
+        self._allocate(
+            UserGraph.from_state(self.graph.start, state, len(users), prefix="graph_")
+        )
+        self.models.load_state(state, self.graph.n_labels)
+        n_clusters, found = int(array_of(state, "tally", (-1,), np.int64)[-1]), self.graph
+        if n_clusters != found.n_components:
+            raise ValueError(f"tally must have {found.n_components} components, got {n_clusters}")
+        if "alpha" in state:  # files of 0.1.0 have none
+            self.compiled.alpha = float(array_of(state, "alpha", (1,))[0])
+        self.users.load_state(state, self.compiled, found)
+        self._bind()

@@ -1,0 +1,139 @@
+"""Models over a partition of the users that does not change: one for all, one each, or clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from clubcascade.core import Ints, array_of
+from clubcascade.kernels import glm_grouped, grouped, samples
+from clubcascade.learners.glm import GLM
+from clubcascade.learners.likelihoods import make_store
+from clubcascade.learners.models import Models
+from clubcascade.learners.ridge import RidgeLearner
+
+
+class GroupedModels(RidgeLearner):
+    """The model of a user is known when the user joins.
+
+    Parameters
+    ----------
+    n_features
+        Number of features.
+    reg
+        Ridge constant.
+    radius
+        beta, noise and delta, see :func:`clubcascade.kernels.grouped.confidence_radius`.
+    group_of
+        The number of a user's model, from the user and its number; a new one opens a new model.
+    discounts
+        What a click is worth at each position; empty for 1 at all of them.
+    glm
+        Link, penalty and solver of generalized linear models; None for linear ones.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        reg: float,
+        radius: tuple[float, float, float],
+        group_of: Callable[[Hashable, int], int],
+        *,
+        discounts: Sequence[float] | None = None,
+        glm: GLM | None = None,
+        n_models: int = 0,
+    ) -> None:
+        models = Models(n_features, reg, capacity=max(n_models, 1), log_det=radius[1] > 0.0)
+        super().__init__(models, radius, None if glm is None else glm.link)
+        self.group_of, self.glm = group_of, glm
+        self.group: Ints = np.zeros(8, np.int64)
+        self.n_models = 0
+        self._discounts = np.array(discounts or (), dtype=float)
+        if glm is not None:
+            self.fits = glm.likelihoods(models.arrays["weights"])
+            self.store = make_store(n_features)
+        self._bind()
+        for g in range(n_models):
+            self._open(g)
+
+    def _bind(self) -> None:
+        """Bind the arrays into the structure that the kernels take."""
+        beta, noise, delta = self.radius
+        known = {
+            "ridge": self.models.struct,
+            "group": self.group,
+            "beta": beta,
+            "n_clusters": self.n_models,
+        }
+        if self.glm is None:
+            self.compiled = grouped.Grouped.make(
+                **known, discounts=self._discounts, noise=noise, delta=delta
+            )
+            return
+        if self.fits.capacity < self.models.capacity:
+            self.fits.reserve(self.models.arrays["weights"])
+        self.compiled = glm_grouped.GLMGrouped.make(
+            **known, fit=self.fits.struct, store=self.store, link=self.glm.link.compiled
+        )
+
+    def _open(self, g: int) -> None:
+        """Open model ``g``, unless it is open."""
+        if g < self.n_models:
+            return
+        if g >= self.models.capacity:
+            self.models.reserve(max(2 * self.models.capacity, g + 1))
+        self.models.clear(g)
+        self.n_models = g + 1
+        self._bind()
+        if self.glm is not None:
+            self.fits.clear(g)
+
+    def join(self, user: Hashable, number: int) -> None:
+        """Find the user's model."""
+        g = self.group_of(user, number)
+        if number == len(self.group):
+            self.group = np.append(self.group, np.zeros(number, np.int64))
+            self._bind()
+        self._open(g)
+        self.group[number] = g
+
+    def labels(self, n_users: int) -> Ints:
+        """Return the model of each user, in the order of their numbers."""
+        return self.group[:n_users]
+
+    def model_of(self, user: Hashable, number: int) -> tuple[Models, int]:
+        """Return the model of a user; one that has seen nothing if it is not open yet."""
+        g = self.group_of(user, number)
+        if g < self.n_models:
+            return self.models, g
+        empty = Models(self.models.d, self.models.reg, capacity=1)
+        empty.clear(0)
+        return empty, 0
+
+    def state(self, n_users: int) -> dict[str, Any]:
+        """Return copies of the models, and the model of each user."""
+        kept = {"group": self.group[:n_users].copy(), **self.models.state(self.n_models)}
+        if self.glm is not None:
+            kept["items"] = samples.items_of(self.store)
+            fits = self.fits.state(np.arange(self.n_models))
+            kept |= {f"fit_{name}": value for name, value in fits.items()}
+        return kept
+
+    def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
+        """Take over what :meth:`state` returned."""
+        d = self.models.d
+        found = len(array_of(state, "model_gram", (-1, d, d)))
+        group = array_of(state, "group", (len(users),), np.int64, below=found)
+        if group.tolist() != [self.group_of(*each) for each in users.items()]:
+            raise ValueError("group must be the model of each user")
+        self.n_models = max(self.n_models, 1 + int(group.max(initial=-1)))
+        self.models.reserve(max(self.n_models, self.models.capacity))
+        self.models.load_state(state, self.n_models)
+        self.group = np.append(group, np.zeros(8, np.int64))
+        if self.glm is not None:
+            self.store = make_store(d, array_of(state, "items", (-1, d)))
+            self.fits = self.glm.likelihoods(self.models.arrays["weights"])
+            self.fits.load_state(np.arange(self.n_models), state, "fit_")
+        self._bind()

@@ -1,0 +1,92 @@
+"""Examinations and clicks counted per item of a catalogue, without features."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from clubcascade.core import Catalog, Floats, Ints, array_of, fill
+from clubcascade.kernels import counting as kernels
+from clubcascade.kernels import entry_points
+from clubcascade.learners.base import Learner
+from clubcascade.learners.users import numbered
+
+
+class ItemCounts(Learner):
+    """Items are known by their ids in the catalogue, so a changed catalogue keeps its counts.
+
+    Parameters
+    ----------
+    index_kind
+        Which index items are ranked by, see :mod:`clubcascade.kernels.counting`.
+    """
+
+    fresh_items = False
+
+    def __init__(self, index_kind: int) -> None:
+        self.index_kind = index_kind
+        self._slots: dict[Hashable, int] = {}
+        self._slots_of: WeakKeyDictionary[Catalog, tuple[int, Ints]] = WeakKeyDictionary()
+        self._seen: Ints = np.zeros(0, np.int64)
+        self._clicked: Ints = np.zeros(0, np.int64)
+        self._reserve(8, rounds=0)
+
+    def _reserve(self, capacity: int, rounds: int) -> None:
+        more = np.zeros(capacity - len(self._seen), np.int64)
+        self._seen, self._clicked = np.append(self._seen, more), np.append(self._clicked, more)
+        self.compiled = kernels.Counting.make(
+            seen=self._seen, clicked=self._clicked, rounds=rounds, index_kind=self.index_kind
+        )
+
+    def training_view(self, catalog: Catalog) -> Any:
+        """Return the number of each item of the catalogue in the counts; new items get one."""
+        slots = self.ranking_view(catalog, 1)
+        if slots.min() < 0:
+            for name in catalog.ids:
+                self._slots.setdefault(name, len(self._slots))
+            if len(self._slots) > len(self._seen):
+                self._reserve(2 * len(self._slots), self.compiled.rounds)
+            slots = self.ranking_view(catalog, 1)
+        return slots
+
+    def ranking_view(self, catalog: Catalog, k: int) -> Any:
+        """Return the number of each item in the counts, -1 for one that was never shown."""
+        known, slots = self._slots_of.get(catalog, (-1, None))
+        if slots is None or (known < len(self._slots) and slots.min() < 0):
+            slots = np.array([self._slots.get(name, -1) for name in catalog.ids], np.int64)
+            self._slots_of[catalog] = (len(self._slots), slots)
+        return slots
+
+    def rank_new_user(
+        self, user: Hashable, number: int, items: Floats | Catalog, rows: Ints, scores: Floats
+    ) -> None:
+        """Rank as for everybody."""
+        assert isinstance(items, Catalog)
+        view = self.ranking_view(items, len(rows))
+        entry_points.rank_catalog(self.compiled, 0, view, rows, scores)
+
+    def state(self, n_users: int) -> dict[str, Any]:
+        """Return copies of the counts."""
+        n = len(self._slots)
+        return {
+            "items": list(self._slots),
+            "seen": self._seen[:n].copy(),
+            "clicked": self._clicked[:n].copy(),
+            "tally": np.array([self.compiled.rounds, self.index_kind]),
+        }
+
+    def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
+        """Take over what :meth:`state` returned."""
+        n = len(state["items"])
+        rounds, kind = array_of(state, "tally", (2,), np.int64).tolist()
+        self._reserve(n + 8, rounds)
+        fill(self._seen[:n], state, "seen")
+        fill(self._clicked[:n], state, "clicked")
+        if kind != self.index_kind:
+            raise ValueError(f"tally must end with {self.index_kind}, got {kind}")
+        if (self._clicked > self._seen).any():
+            raise ValueError("clicked must be at most seen")
+        self._slots = numbered(state["items"])

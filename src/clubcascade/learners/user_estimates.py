@@ -1,0 +1,162 @@
+"""What CLUB-cascade with a link keeps of each user: an estimate, and its samples or their sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade.core import Floats, Ints, array_of
+from clubcascade.graph import UserGraph
+from clubcascade.kernels import glm_club, samples
+from clubcascade.kernels.edge_deletion import BLOCK, radius_of
+from clubcascade.learners.arrays import aligned_zeros
+from clubcascade.learners.models import OWN_INVERSES
+from clubcascade.learners.glm import GLM
+from clubcascade.learners.likelihoods import make_store
+from clubcascade.learners.models import Models
+
+_KEPT = ("weights", "count", "gram", "moment")
+
+
+class UserEstimates:
+    """Generalized linear estimates over ``d`` features: of each user, and of each component.
+
+    Where the solver is ``"online"`` no samples are kept, so that each user's Gram matrix and
+    moment are.
+
+    Parameters
+    ----------
+    d
+        Number of features.
+    glm
+        Link, penalty and solver.
+    """
+
+    def __init__(self, d: int, glm: GLM) -> None:
+        self.d, self.glm, self.link = d, glm, glm.link
+        self.arrays: dict[str, npt.NDArray[Any]] = {}
+
+    def bind(self, models: Models, graph: UserGraph, **more: Any) -> Any:
+        """Return the structure that the kernels take."""
+        return glm_club.GLMClub.make(
+            ridge=models.struct,
+            fit=self.fits.struct,
+            own=self.estimates.struct,
+            store=self.store,
+            link=self.link.compiled,
+            graph=graph.struct,
+            **self.arrays,
+            **more,
+        )
+
+    def allocate(self, models: Models, graph: UserGraph) -> None:
+        """Make all arrays, for users of whom nothing is known."""
+        self.arrays, self.store = {}, make_store(self.d)
+        self._reserve_arrays(graph)
+        inverses = graph.n <= OWN_INVERSES
+        self.fits = self.glm.likelihoods(models.arrays["weights"])
+        self.estimates = self.glm.likelihoods(self.arrays["weights"], inverses=inverses)
+
+    def reserve(self, models: Models, graph: UserGraph) -> None:
+        """Make room for as many users as the graph has room for; keeps what there is."""
+        self._reserve_arrays(graph)
+        self.fits.reserve(models.arrays["weights"])
+        self.estimates.reserve(self.arrays["weights"], graph.n <= OWN_INVERSES)
+
+    def _reserve_arrays(self, graph: UserGraph) -> None:
+        n, d, old = graph.capacity, self.d, self.arrays
+        rows = n if self.glm.solver == "online" else 0
+        room = -(-n // BLOCK) * BLOCK  # whole blocks, so that a loop over one has no rest
+        self.arrays = {
+            "weights": aligned_zeros(n, d),
+            "count": np.zeros(n, np.int64),
+            "gram": aligned_zeros(rows, d, d),
+            "moment": aligned_zeros(rows, d),
+            "radius": np.ones(room),
+            "by_feature": aligned_zeros(d, room if graph.start.dense else 0, dtype=np.float32),
+            "by_user": aligned_zeros(0, d + 1, dtype=np.float32),
+        }
+        for name in (*_KEPT, "radius"):
+            if old and len(self.arrays[name]):
+                self.arrays[name][: len(old[name])] = old[name]
+        self._publish()
+
+    def _publish(self) -> None:
+        """Write down what users of dense graphs compare, feature by feature."""
+        weights, shown = self.arrays["weights"], self.arrays["by_feature"]
+        if shown.size:
+            shown[:, : len(weights)] = weights.T
+
+    def clear(self, label: int) -> None:
+        """Forget the samples of a component."""
+        self.fits.clear(label)
+
+    def merge(self, compiled: Any, models: Models, label: int, merged: list[int]) -> None:
+        """Solve for the samples of all these components together."""
+        if merged:
+            glm_club.merge(compiled, label, np.array([label, *merged]))
+
+    def refresh(self, compiled: Any, users: Ints) -> None:
+        """Bring the weights of these users up to date."""
+        glm_club.refresh_weights(compiled, users)
+
+    def pool(self, compiled: Any, models: Models, labels: Ints, alone: Models) -> None:
+        """Make model 0 of ``alone`` the one of all samples of these components."""
+        if len(labels):
+            fit = self.glm.likelihoods(alone.arrays["weights"])
+            glm_club.pool_new_user(compiled, labels, alone.struct, fit.struct)
+
+    def counts(self, numbers: Ints) -> Ints:
+        """Return how many samples there are of each of these users."""
+        counts: Ints = self.arrays["count"][numbers]
+        return counts
+
+    def statistics(self, number: int) -> tuple[Floats, Floats, int]:
+        """Return copies of a user's own (gram, moment, count)."""
+        a, count = self.arrays, int(self.arrays["count"][number])
+        if self.glm.solver == "online":
+            return np.array(a["gram"][number]), np.array(a["moment"][number]), count
+        ids, looks, clicks = self.estimates.counts(number)
+        rows = samples.items_of(self.store)[ids]
+        return (rows.T * looks) @ rows, clicks @ rows, count
+
+    def weights(self, number: int, models: Models, graph: UserGraph) -> Floats:
+        """Return the estimate from a user's own samples."""
+        if graph.arrays["degree"][number] == 0 and self.glm.solver == "exact":
+            label = graph.arrays["label"][number]  # alone: its model is its own estimate
+            return np.array(models.arrays["weights"][label])
+        return np.array(self.arrays["weights"][number])
+
+    def state(self, compiled: Any, graph: UserGraph) -> dict[str, Any]:
+        """Return copies of what is kept of users who have come, and of the components."""
+        met = np.flatnonzero(self.arrays["count"])
+        kept = {name: self.arrays[name] for name in _KEPT if len(self.arrays[name])}
+        fits = self.fits.state(np.arange(graph.n_labels))
+        return {
+            "tally": np.array([compiled.n_clusters]),
+            "met": met,
+            "items": samples.items_of(self.store),
+            **{f"user_{name}": value[met] for name, value in kept.items()},
+            **{f"own_{name}": value for name, value in self.estimates.state(met).items()},
+            **{f"fit_{name}": value for name, value in fits.items()},
+        }
+
+    def load_state(self, state: dict[str, Any], compiled: Any, graph: UserGraph) -> None:
+        """Take over what :meth:`state` returned."""
+        array_of(state, "tally", (1,), np.int64)
+        self.store = make_store(self.d, array_of(state, "items", (-1, self.d)))
+        self.fits.load_state(np.arange(graph.n_labels), state, "fit_")
+        met = array_of(state, "met", (-1,), np.int64, below=graph.n)
+        if not (np.diff(met) > 0).all():
+            raise ValueError("met must rise")
+        self.estimates.load_state(met, state, "own_")
+        for name in _KEPT:
+            room = self.arrays[name]
+            if len(room):
+                wanted = (len(met), *room.shape[1:])
+                room[met] = array_of(state, f"user_{name}", wanted, room.dtype)
+        count = self.arrays["count"][met]
+        self.arrays["radius"][met] = [radius_of(each, False) for each in count]
+        self._publish()
