@@ -72,9 +72,9 @@ def only_predictors(allowed: Callable[[int], bool]) -> Maker:
         others = [
             predictor for predictor in range(constants.N_PREDICTORS) if not allowed(predictor)
         ]
-        policy._arrays["error"][: constants.N_BUCKETS, others] = np.inf
+        policy._learner.arrays["error"][: constants.N_BUCKETS, others] = np.inf
         if constants.FIRST_PREDICTOR not in predictors:
-            policy._arrays["predictor"][:] = predictors[-1]
+            policy._learner.arrays["predictor"][:] = predictors[-1]
         return policy
 
     return make

@@ -67,7 +67,7 @@ def speed(repeats: int) -> None:
 def touch(policy: cc.CohortCascade) -> float:
     """Write to all memory of a policy; return how many seconds that takes."""
     started = time.perf_counter()
-    for array in policy._arrays.values():
+    for array in policy._learner.arrays.values():
         array += array.dtype.type(0)
     return time.perf_counter() - started
 

@@ -128,14 +128,14 @@ def restart() -> None:
     for seed in SEEDS:
         env = Synthetic(n_users=40, items="fresh", seed=seed, **WORLD)
 
-        def policy(alpha: float, **more: Any) -> cc.ClubCascade:
-            return cc.ClubCascade(n_features=20, users=range(40), alpha=alpha, **more)
+        def policy(alpha: float) -> cc.ClubCascade:
+            return cc.ClubCascade(n_features=20, users=range(40), alpha=alpha)
 
-        def regret(one: cc.ClubCascade, env: Any = env, seed: int = seed) -> float:
+        def regret(one: cc.Policy, env: Any = env, seed: int = seed) -> float:
             return float(cc.simulate(one, env, rounds, K, seed, every=rounds).regret[-1])
 
         kinds["alpha 8"].append(regret(policy(8.0)))
-        kinds["relax"].append(regret(policy(8.0, alpha_schedule=[(half, 3.0)])))
+        kinds["relax"].append(regret(cc.AlphaSchedule(policy(8.0), steps=[(half, 3.0)])))
         kinds["alpha 3"].append(regret(policy(3.0)))
         first, second = Handover(policy(8.0), policy(3.0), half), 0.0
         second = regret(first)  # type: ignore[arg-type]
@@ -225,10 +225,6 @@ class FirstClick(cc.C3UCB):
     def update(self, user: Any, shown: Any, click: Any) -> None:
         first = click.clicks[0] if click.clicks else None
         super().update(user, shown, cc.Feedback.from_click(first, len(shown)))
-
-    @property
-    def ranks_by_model(self) -> bool:
-        return False
 
 
 def last_click() -> None:

@@ -3,6 +3,7 @@
 A new format gets files of its own: ``python -m tests.test_model_formats``.
 """
 
+import json
 from datetime import UTC, date, datetime
 from pathlib import Path
 from uuid import UUID
@@ -12,7 +13,7 @@ import pytest
 
 import clubcascade as cc
 from clubcascade import model_file
-from clubcascade.checks._rounds import same
+from clubcascade.checks._rounds import catalog_for, run_rounds, same
 
 HOME = Path(__file__).parent / "model_formats"
 FIRST = ["alice", 7, -(2**70), ("de", (3, b"raw")), None, 0.5, True, "\ud800 \0"]
@@ -56,6 +57,43 @@ def test_reopen(number):
         assert sorted(map(repr, kept.users)) == sorted(map(repr, policy.users))
         kept.update(users[0], items[[0, 1, 2]], 1)
         assert kept.recommend(users[0], items, 2).tolist() != []
+
+
+EARLIER = json.loads((HOME / "earlier" / "facts.json").read_text())
+KINDS = {
+    "code2017": "ClubCascade2017",
+    "code2017-alpha": "ClubCascade2017",
+    "spanner": "SpannerExploration",
+    "schedule": "AlphaSchedule",
+    "ask": "UserSelection",
+    "all": "AlphaSchedule",
+}
+
+
+@pytest.mark.parametrize("name", EARLIER)
+def test_parameters_that_have_moved_since(name):
+    """Models saved by a version whose ClubCascade had twenty parameters go on as they did."""
+    facts, policy = EARLIER[name], cc.load(HOME / "earlier" / f"{name}.cc")
+    assert type(policy).__name__ == KINDS.get(name, type(policy).__name__)
+    catalog = catalog_for(policy)
+    asks = [getattr(policy, "asks", False)]
+    lists = [event.ranking.tolist() for event in run_rounds(policy, catalog, 20)]
+    assert lists == facts["lists"]
+    assert [*asks, getattr(policy, "asks", False)] == facts["asks"]
+    assert [sorted(part) for part in policy.clusters()] == facts["clusters"]
+    inside = getattr(policy, "base", policy)
+    for constant in ("alpha", "beta", "edge_probability"):
+        found = getattr(inside, constant, None)
+        assert found == (facts[constant] and pytest.approx(facts[constant], rel=1e-12))
+
+
+@pytest.mark.parametrize("name", ["all", "theorem", "glm-theorem"])
+def test_an_earlier_model_is_saved_as_one_of_today(name, tmp_path):
+    policy = cc.load(HOME / "earlier" / f"{name}.cc")
+    policy.save(tmp_path / "model.cc")
+    again = cc.load(tmp_path / "model.cc")
+    assert same(again.state(), policy.state()) and same(again.params, policy.params)
+    assert not model_file.read(tmp_path / "model.cc")[1].keys() & {"horizon", "variant", "ask"}
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def users(n_users: int, rounds: int, repeats: int) -> Answer:
         "rounds": rounds,
         "build_seconds": built,
         "seen": int(policy.compiled.n_rows),
-        "clusters": policy._graph.n_components,
+        "clusters": policy._learner.graph.n_components,
         "microseconds": MICRO * statistics.median(found.whole for found in paces),
         "late": MICRO * statistics.median(found.late for found in paces),
     }

@@ -16,7 +16,7 @@ from clubcascade.simulation import simulate
 
 def drift(policy: ClubCascade) -> float:
     """Return the largest entry of ``|M M_inv - I|`` over all models in use."""
-    arrays = policy._models.arrays
+    arrays = policy._learner.models.arrays
     d = arrays["gram"].shape[1]
     live = np.unique(policy.labels())
     matrix = arrays["gram"][live] + policy.reg * np.eye(d)

@@ -16,6 +16,7 @@ from clubcascade import click, datasets, environments, errors, spanner, theory
 from clubcascade.core import Catalog, Environment, Feedback, Policy, Slate
 from clubcascade.links import Link
 from clubcascade.policies import POLICIES, load, register
+from clubcascade.policies.alpha_schedule import AlphaSchedule
 from clubcascade.policies.c3_ucb import C3UCB
 from clubcascade.policies.c3_ucb_glm import C3UCBGLM
 from clubcascade.policies.cascade_kl_ucb import CascadeKLUCB
@@ -23,14 +24,17 @@ from clubcascade.policies.cascade_lin_ts import CascadeLinTS
 from clubcascade.policies.cascade_lin_ucb import CascadeLinUCB
 from clubcascade.policies.cascade_ucb1 import CascadeUCB1
 from clubcascade.policies.club_cascade import ClubCascade
-from clubcascade.policies.cohort_cascade import CohortCascade
+from clubcascade.policies.club_cascade_2017 import ClubCascade2017
 from clubcascade.policies.club_cascade_glm import ClubCascadeGLM
+from clubcascade.policies.cohort_cascade import CohortCascade
 from clubcascade.policies.hier_ts import HierTS
 from clubcascade.policies.known_clusters import KnownClusters
 from clubcascade.policies.known_clusters_glm import KnownClustersGLM
 from clubcascade.policies.multiple_glm import MultipleGLM
 from clubcascade.policies.multiple_lin_ucb import MultipleLinUCB
 from clubcascade.policies.random import Random
+from clubcascade.policies.spanner_exploration import SpannerExploration
+from clubcascade.policies.user_selection import UserSelection
 from clubcascade.simulation import Trace, simulate
 
 if _typing.TYPE_CHECKING:
@@ -42,8 +46,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "POLICIES",
-    "C3UCB",
+    "AlphaSchedule",
     "AsyncClient",
+    "C3UCB",
     "C3UCBGLM",
     "CascadeKLUCB",
     "CascadeLinTS",
@@ -52,9 +57,10 @@ __all__ = [
     "Catalog",
     "Client",
     "ClubCascade",
+    "ClubCascade2017",
+    "ClubCascadeGLM",
     "CohortCascade",
     "Decision",
-    "ClubCascadeGLM",
     "Environment",
     "Feedback",
     "HierTS",
@@ -68,7 +74,9 @@ __all__ = [
     "Random",
     "Recommender",
     "Slate",
+    "SpannerExploration",
     "Trace",
+    "UserSelection",
     "click",
     "datasets",
     "environments",

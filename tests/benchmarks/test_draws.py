@@ -28,8 +28,8 @@ def test_the_literal_version_takes_over_the_state():
     env = paper_world(6, 30)
     policy = after(paper_policy(6, alpha=0.4), env, 120)
     literal = literal_of(policy)
-    assert 1 < policy._graph.n_components
-    assert len(set(literal.labels().tolist())) == policy._graph.n_components
+    assert 1 < policy._learner.graph.n_components
+    assert len(set(literal.labels().tolist())) == policy._learner.graph.n_components
     for user in range(6):
         gram, moment, count = policy.statistics(user)
         np.testing.assert_array_equal(literal.gram[user], gram)

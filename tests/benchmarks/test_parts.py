@@ -76,7 +76,7 @@ def test_a_long_run_keeps_its_inverses():
 def test_drift_is_seen():
     policy = paper_policy(5)
     assert long_run.drift(policy) < 1e-15
-    policy._models.arrays["inverse"][0, 0, 0] += 1.0
+    policy._learner.models.arrays["inverse"][0, 0, 0] += 1.0
     assert long_run.drift(policy) == pytest.approx(4.0)
 
 

@@ -18,13 +18,13 @@ class LearnsUnseen(cc.C3UCB):
 
 class AliasesState(cc.C3UCB):
     def state(self):
-        return super().state() | {"model_gram": self._models.arrays["gram"][:1]}
+        return super().state() | {"model_gram": self._learner.models.arrays["gram"][:1]}
 
 
 class ForgetsInverse(cc.ClubCascade):
     def load_state(self, state):
         super().load_state(state)
-        self._models.arrays["inverse"][:] = np.eye(self.n_features) / self.reg
+        self._learner.models.arrays["inverse"][:] = np.eye(self.n_features) / self.reg
 
 
 class KeepsBadUsers(cc.C3UCB):
@@ -126,8 +126,6 @@ class Draws(cc.C3UCB):
         super().recommend(user, items, k)
         return self._rng.permutation(len(items))[:k]
 
-    ranks_by_model = has_scores = False
-
     def state(self):
         return super().state() | {"draws": self._rng.bit_generator.state}
 
@@ -159,7 +157,7 @@ class Overflows(cc.C3UCB):
     def update(self, user, shown, click):
         super().update(user, shown, click)
         with np.errstate(over="ignore"):
-            self._models.arrays["drift"] *= 1e100
+            self._learner.models.arrays["drift"] *= 1e100
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_one_model_misses_the_niches_and_a_spanner_finds_the_clusters():
 
     loss, _ = last_half(cc.C3UCB(n_features=12, beta=1.0))
     assert loss > 1000
-    loss, index = last_half(cc.ClubCascade(**setting, explore="spanner"))
+    loss, index = last_half(cc.SpannerExploration(cc.ClubCascade(**setting)))
     assert loss < 300
     assert index > 0.9
 

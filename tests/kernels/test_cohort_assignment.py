@@ -41,7 +41,7 @@ class Moves(RuleBasedStateMachine):
 
     @property
     def arrays(self):
-        return self.policy._arrays
+        return self.policy._learner.arrays
 
     @property
     def compiled(self):
@@ -97,7 +97,7 @@ class Moves(RuleBasedStateMachine):
     @rule()
     def renew(self):
         """What follows from the sums is right when it is computed, and may lag behind later."""
-        arrays = self.policy._models.arrays
+        arrays = self.policy._learner.models.arrays
         for g in (0, *self.occupied()):
             models.renew(self.compiled, g)
             matrix = np.eye(self.d) + arrays["gram"][g]
@@ -140,7 +140,7 @@ class Moves(RuleBasedStateMachine):
 
     @invariant()
     def cohorts_are_the_sums_of_their_users(self):
-        a, sums, labels = self.arrays, self.policy._models.arrays, self.policy.labels()
+        a, sums, labels = self.arrays, self.policy._learner.models.arrays, self.policy.labels()
         for g in range(self.most + 1):
             members = np.flatnonzero(labels == g) if g else np.arange(len(labels))
             gram = a["gram"][members].sum(axis=0)

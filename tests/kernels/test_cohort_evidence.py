@@ -82,7 +82,7 @@ def test_no_evidence_is_above_its_ceiling(d, seed, noise):
         liked = items[shown] @ np.eye(d)[user % d] > 0.1
         click = int(np.argmax(liked)) if liked.any() else None
         policy.update(user, items[shown], click=click)
-    state, arrays = policy.compiled, policy._arrays
+    state, arrays = policy.compiled, policy._learner.arrays
     within, between = state.within_variance, state.between_variance
     cohorts = np.flatnonzero(arrays["size"])
     assert len(cohorts) > 0

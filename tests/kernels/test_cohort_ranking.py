@@ -26,7 +26,7 @@ def test_every_place_is_the_best_after_passes(d, n, seed, data):
     mean, shift = rng.standard_normal(d), 0.3 * rng.standard_normal(d)
     items = (rng.standard_normal((n, d)) / np.sqrt(d)).astype(np.float32)
     policy = cc.CohortCascade(n_features=d)
-    policy._arrays["factor_work"][:, :d] = np.linalg.cholesky(precision).T
+    policy._learner.arrays["factor_work"][:, :d] = np.linalg.cholesky(precision).T
     swings = np.abs(items @ shift)
     rows, scores = np.empty(k, np.int64), np.empty(k)
     hopes = items @ mean + swings
@@ -41,6 +41,21 @@ def test_every_place_is_the_best_after_passes(d, n, seed, data):
         assert scores[place] == pytest.approx(after[at], abs=1e-5)
         left = np.delete(after, found[:place])
         assert after[at] >= left.max() - 1e-5
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_no_row_comes_twice_whatever_the_scores_are(bad):
+    policy = cc.CohortCascade(n_features=2)
+    factor = policy._learner.arrays["factor_work"]
+    for spoilt in ("hopes", "factor"):
+        factor[:, :2] = np.diag([bad if spoilt == "factor" else 1.0] * 2)
+        hopes = np.full(5, bad if spoilt == "hopes" else 0.5)
+        rows, scores, columns = np.empty(4, np.int64), np.empty(4), np.full((2, 5), 0.5)
+        places = np.arange(5)
+        cohort_ranking.rank_sequentially(
+            policy.compiled, np.ones(2), columns, places, hopes, rows, scores
+        )
+        assert len(set(rows.tolist())) == 4
 
 
 def test_a_newcomer_is_not_shown_one_guess_twice():

@@ -33,11 +33,11 @@ def test_nobody_near_the_threshold_is_lost(dense, norm, distance):
     assert 0.4 * N < exact.sum() < 0.6 * N
     start = {"start": "complete"} if dense else {"start": "random", "edge_probability": 1.0}
     policy = cc.ClubCascade(n_features=D, users=range(N + 1), alpha=alpha, **start)
-    arrays = policy._own.arrays
+    arrays = policy._learner.users.arrays
     arrays["weights"][: N + 1] = np.vstack([own, others])
     arrays["radius"][: N + 1] = radii
     for node in range(N + 1):
         edge_deletion.publish(policy.compiled, node)
     edge_deletion.delete_far_edges(policy.compiled, 0)
-    left = set(policy._graph.neighbours(0).tolist())
+    left = set(policy._learner.graph.neighbours(0).tolist())
     assert left == {1 + i for i in np.flatnonzero(~exact).tolist()}

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.compiled
 PROGRAM = """
 import numpy as np
 from clubcascade.kernels.ridge import observe
-from clubcascade.policies._models import Models
+from clubcascade.learners.models import Models
 models = Models(2, 1.0, capacity=1)
 models.clear(0)
 observe(models.struct, 0, np.array([1.0, 0.0]), 1.0)

@@ -9,8 +9,8 @@ from clubcascade.core import Catalog
 from clubcascade.kernels import ranking
 from clubcascade.kernels import ridge as models_kernels
 from clubcascade.kernels.lazy_topk import rank_lazily
-from clubcascade.policies._lazy_indexes import LazyIndexes, ScoreCache
-from clubcascade.policies._models import Models
+from clubcascade.learners.lazy_indexes import LazyIndexes, ScoreCache
+from clubcascade.learners.models import Models
 from tests.reference.problems import examples
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clubcascade.kernels import likelihood, newton, online_newton, samples
+from clubcascade.learners.likelihoods import Likelihoods, make_store
 from clubcascade.links import Link, read_link
-from clubcascade.policies._likelihoods import Likelihoods, make_store
 from tests.reference.glm import estimate
 from tests.reference.problems import examples, vectors
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from clubcascade.kernels import online_newton
+from clubcascade.learners.likelihoods import Likelihoods
 from clubcascade.links import read_link
-from clubcascade.policies._likelihoods import Likelihoods
 from tests.kernels.test_newton import LINKS, Case
 from tests.reference.glm import LINKS as FUNCTIONS
 from tests.reference.glm import estimate

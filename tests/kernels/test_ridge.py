@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clubcascade.kernels import ridge as kernels
-from clubcascade.policies._models import Models
+from clubcascade.learners.models import Models
 from tests.reference.problems import examples
 
 

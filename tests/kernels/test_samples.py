@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clubcascade.kernels import samples
-from clubcascade.policies._likelihoods import make_store
+from clubcascade.learners.likelihoods import make_store
 from tests.reference.problems import examples
 
 

@@ -127,7 +127,7 @@ def test_a_changed_catalogue_does_not_recompute_the_rest():
     policy.recommend("a", catalog, 4)
     changed = catalog.replace([5], [[0.0, 0.0, 0.1]])
     policy.recommend("a", changed, 4)
-    cache, before = policy._indexes.cache(changed), policy._indexes.cache(catalog)
+    cache, before = policy._learner._indexes.cache(changed), policy._learner._indexes.cache(catalog)
     kept = np.delete(np.arange(500), 5)
     np.testing.assert_array_equal(cache.width[0, kept], before.width[0, kept])
     assert cache.owner[0] == 0  # the slot was taken over, not filled anew

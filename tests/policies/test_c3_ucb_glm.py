@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.optimize import root
 
 import clubcascade as cc
-from clubcascade import theory
 from tests.reference.glm import GroupedGLM
 from tests.reference.online_newton import GroupedOnePass
 from tests.reference.problems import assert_near, examples, play, problems
@@ -62,11 +61,6 @@ def test_an_own_link_solves_its_equation():
         seen, clicked = np.vstack([seen, shown]), np.append(clicked, liked)
     exact = root(lambda w: seen.T @ (clicked - mu(seen @ w)) - policy.penalty * w, np.zeros(3))
     assert_near(policy.cluster_weights("alice"), exact.x, "weights")
-
-
-def test_beta_of_the_theorem_has_one_cluster():
-    policy = cc.C3UCBGLM(n_features=3, horizon=500, item_eigenvalue=0.1)
-    assert policy.beta == theory.beta_glm(3, 500, 1, 0.1, policy.link.slope)
 
 
 @pytest.mark.slow

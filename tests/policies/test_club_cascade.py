@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import clubcascade as cc
 from clubcascade.checks._rounds import same
 from clubcascade.kernels import counter_rng
-from clubcascade.policies._seeds import key_of
+from clubcascade.learners.seeds import key_of
 from tests.reference.club_cascade import ClubCascade
 from tests.reference.problems import (
     Problem,
@@ -58,7 +58,8 @@ class Twin:
         discounts=None,
     ):
         self.random = start == "random"
-        self.policy = cc.ClubCascade(
+        kind = cc.ClubCascade if variant == "paper" else cc.ClubCascade2017
+        self.policy = kind(
             n_features=problem.d,
             users=problem.early,
             alpha=alpha,
@@ -66,11 +67,11 @@ class Twin:
             reg=reg,
             start=start,
             edge_probability=p if self.random else None,
-            variant=variant,
-            alpha_schedule=schedule,
             discounts=discounts,
             seed=problem.seed % 1000,
         )
+        if schedule is not None:
+            self.policy = cc.AlphaSchedule(self.policy, steps=schedule)
         edges = edges_of(self.policy) if self.random else None
         self.reference = ClubCascade(
             problem.d,
@@ -121,8 +122,12 @@ class Twin:
 
     def compare_line_10(self, user):
         """What edges are decided by: kept from round to round, in both precisions."""
-        own, number = self.policy._own.arrays, self.policy.number(user)
-        if self.policy._graph.arrays["degree"][number] == 0:
+        learner, number = (
+            getattr(self.policy, "base", self.policy)._learner,
+            self.policy.number(user),
+        )
+        own = learner.users.arrays
+        if learner.graph.arrays["degree"][number] == 0:
             return  # brought up to date when somebody joins
         theta, radius = self.reference.theta[user], self.reference.radius(self.reference.T[user])
         assert_near(own["weights"][number], theta, "kept weights")
@@ -360,46 +365,14 @@ def uniforms(policy, n):
 
 
 def test_the_code_of_2017_has_its_own_alpha():
-    assert cc.ClubCascade(n_features=4, variant="code2017").alpha == 16.0
-
-
-def test_constants_of_the_theorem():
-    setting = dict(n_features=6, horizon=5000, n_clusters=3, item_eigenvalue=0.1, reg=4.0)
-    policy = cc.ClubCascade(**setting)
-    assert policy.alpha == cc.theory.alpha(6, 0.1)
-    assert policy.beta == cc.theory.beta(6, 5000, 3, 4.0)
-    assert policy.reg == 4.0
+    assert cc.ClubCascade2017(n_features=4).alpha == 16.0
 
 
 def test_edge_probability_of_the_paper():
-    policy = cc.ClubCascade(
-        n_features=2, users=range(300), start="random", n_clusters=2, smallest_share=0.8, delta=0.1
-    )
     p = cc.theory.edge_probability(300, 2, 0.8, 0.1)
-    assert policy.edge_probability == p
+    policy = cc.ClubCascade(n_features=2, users=range(300), start="random", edge_probability=p)
     pairs = 300 * 299 / 2
     assert abs(len(edges_of(policy)) - p * pairs) < 5 * math.sqrt(pairs * p * (1 - p))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"smallest_share": 0.5}, "smallest_share must be left out of a complete start, got 0.5"),
-        (
-            {"start": "random", "edge_probability": 0.2, "smallest_share": 0.5},
-            "smallest_share must be left out when edge_probability is given, got 0.5",
-        ),
-        (
-            {"start": "random", "n_clusters": 2},
-            "got 3 users, n_clusters 2 and smallest_share None",
-        ),
-        ({"n_clusters": "two"}, "n_clusters must be a whole number >= 1, got 'two'"),
-    ],
-)
-def test_a_start_that_is_named_by_halves(parameters, message):
-    for policy in (cc.ClubCascade, cc.ClubCascadeGLM):
-        with pytest.raises(cc.errors.InvalidArgument, match=message):
-            policy(n_features=2, users="abc", **parameters)
 
 
 @examples(40)
@@ -450,77 +423,6 @@ def test_discounts_of_one_are_none_to_the_bit(problem, parameters):
         plain.update(step.user, step.shown(chosen), click)
         ones.update(step.user, step.shown(chosen), click)
         assert same(plain.state(), ones.state())
-
-
-def test_asking_names_whom_least_is_known_of():
-    """Fewest samples first, strangers before all, and users without neighbours last."""
-    policy = cc.ClubCascade(n_features=1, users="abcd", alpha=0.2, reg=0.1)
-    for user, click in [("a", 0), ("a", 0), ("b", None), ("d", None), ("d", None), ("d", None)]:
-        policy.update(user, [[1.0]], click)
-    assert partition(policy.clusters()) == {frozenset("a"), frozenset("bcd")}
-    assert policy.choose_user("abcd") == "c"
-    assert policy.choose_user("abd") == "b"
-    assert policy.choose_user("ad") == "d"
-    assert policy.choose_user("a") == "a"
-    assert policy.choose_user(["c", "new", "newer"]) == "c"
-    assert policy.choose_user(["d", "new", "newer"]) == "new"
-    assert policy.choose_user({"c"}) == policy.choose_user(iter("abcd")) == "c"
-    for wrong in ([], None, 5):
-        with pytest.raises(cc.errors.InvalidArgument, match="candidates"):
-            policy.choose_user(wrong)
-    with pytest.raises(cc.errors.InvalidArgument, match="hashable"):
-        policy.choose_user([[]])
-
-
-@pytest.mark.parametrize("candidates", ["xlyz", "zylx", "lx", "xl", "yxlz"])
-def test_asking_never_prefers_a_user_without_neighbours(candidates):
-    """Not even one of whom nothing is known, beside the one of whom most is known."""
-    policy = cc.ClubCascade(n_features=1, users="xyzlm", alpha=math.inf, reg=0.1)
-    for lonely in "xyz":
-        number = policy.number(lonely)
-        policy._graph.cut(number, policy._graph.neighbours(number))
-    for _ in range(3):
-        policy.update("l", [[1.0]], None)
-    assert policy.choose_user(candidates) == "l"
-    without = [user for user in candidates if user != "l"]
-    assert policy.choose_user(without) == without[0]  # a tie: the earlier candidate
-    policy.update(without[0], [[1.0]], None)
-    assert policy.choose_user(without) == (without[1:] or without)[0]
-
-
-@pytest.mark.parametrize("candidates", ["bcd", "dcb", "cdb"])
-def test_asking_takes_the_earlier_of_two_candidates_of_whom_equally_much_is_known(candidates):
-    policy = cc.ClubCascade(n_features=1, users="abcde", alpha=math.inf)
-    assert policy.choose_user(candidates) == candidates[0]  # nothing is known of anybody
-    for user in "dcbcdb":
-        policy.update(user, [[1.0]], None)
-    assert policy.choose_user(candidates) == candidates[0]
-    assert policy.choose_user([*candidates, "new", "newer"]) == "new"
-    assert policy.choose_user([*candidates, "newer", "e", "new"]) == "newer"
-
-
-@examples(60)
-@given(problems(), PARAMETERS)
-def test_asking_agrees_with_a_search_of_the_users(problem, parameters):
-    twin = Twin(problem, **parameters)
-    reference = twin.reference
-
-    def literal(candidates):
-        def key(user):
-            linked = user not in reference.S or any(user in edge for edge in reference.E)
-            return (not linked, reference.T.get(user, 0), candidates.index(user))
-
-        return min(candidates, key=key)
-
-    def after(step):
-        if twin.after(step) is False:
-            return False
-        users = problem.users
-        assert twin.policy.choose_user(users) == literal(users)
-        assert twin.policy.choose_user(users[::-1]) == literal(users[::-1])
-        return True
-
-    play(problem, twin.policy, twin.bounds, twin.update, after)
 
 
 def test_a_file_of_the_first_version_still_loads():

@@ -1,5 +1,7 @@
 """The parameters of CLUB-cascade: refused at once, or taken from the theorem."""
 
+import re
+
 import pytest
 
 import clubcascade as cc
@@ -15,28 +17,40 @@ def test_policies_are_validated_at_once():
         ({"n_features": 0}, "n_features must be a whole number >= 1, got 0"),
         ({"n_features": 2.5}, "n_features"),
         ({"start": "star"}, "start must be one of"),
-        ({"variant": "code2016"}, "variant"),
         ({"start": "random"}, "edge_probability"),
         ({"edge_probability": 0.5}, "complete"),
         ({"start": "random", "edge_probability": 1.5}, "edge_probability"),
         ({"users": [1, 1]}, "distinct"),
-        ({"alpha": 1.0, "item_eigenvalue": 0.1}, "alpha must be left out"),
-        ({"beta": 1.0, "horizon": 10, "n_clusters": 2}, "beta must be left out"),
-        ({"horizon": 10}, "n_clusters"),
         ({"seed": -1}, "seed"),
     ):
         with pytest.raises(cc.errors.InvalidArgument, match=words):
             cc.ClubCascade(**({"n_features": 3} | changes))
 
 
-def test_constants_of_the_theorem():
-    policy = cc.ClubCascade(
-        n_features=20, horizon=10_000, n_clusters=5, item_eigenvalue=0.05, users=range(40)
-    )
-    assert policy.beta == pytest.approx(cc.theory.beta(20, 10_000, 5, 4.0))
-    assert policy.alpha == pytest.approx(cc.theory.alpha(20, 0.05))
-    assert policy.fresh().params == policy.params
-    sparse = cc.ClubCascade(
-        n_features=20, users=range(400), start="random", n_clusters=2, smallest_share=0.9
-    )
-    assert sparse.edge_probability == pytest.approx(cc.theory.edge_probability(400, 2, 0.9, 0.1))
+def test_club_cascade_has_at_most_ten_parameters():
+    assert len(cc.ClubCascade(n_features=1).params) <= 10
+
+
+@pytest.mark.parametrize("kind", [cc.ClubCascade, cc.ClubCascadeGLM, cc.C3UCBGLM])
+def test_parameters_of_earlier_versions_say_where_they_are_now(kind):
+    for name, place in kind.moved_parameters.items():
+        words = f"^{name} is no parameter of {kind.__name__} any more: "
+        with pytest.raises(cc.errors.InvalidArgument, match=words + re.escape(place)):
+            kind(n_features=3, **{name: 1})
+        with pytest.raises(cc.errors.InvalidArgument, match=words):
+            kind(n_features=3).set_params(**{name: 1})
+
+
+def test_what_is_named_instead_exists():
+    for kind in (cc.ClubCascade, cc.ClubCascadeGLM):
+        for place in kind.moved_parameters.values():
+            for path in re.findall(r"clubcascade\.([\w.]+)", place):
+                found = cc
+                for part in path.split("."):
+                    found = getattr(found, part)
+
+
+def test_two_levels_below_policy_at_most():
+    for kind in cc.POLICIES.values():
+        chain = [each for each in kind.__mro__ if issubclass(each, cc.Policy)]
+        assert len(chain) <= 3, chain  # the policy, its frame, Policy

@@ -18,7 +18,7 @@ from clubcascade.kernels import cohort_constants as constants
 from clubcascade.kernels import cohort_posterior as posterior
 from clubcascade.kernels import counter_rng, ziggurat
 from clubcascade.kernels.ridge import RENEW
-from clubcascade.policies._seeds import key_of
+from clubcascade.learners.seeds import key_of
 from tests.reference.cohort_cascade import CohortCascade
 from tests.reference.problems import (
     Problem,
@@ -353,7 +353,7 @@ def test_late_users_find_their_cohort():
     env = world(n_clusters=2, n_users=30, n_features=6)
     policy, _ = played(env, rounds=4000)
     stranger = policy.scores("late", env.catalog)
-    everyone = np.clip(env.catalog.features @ policy._models.arrays["weights"][0], 0.0, 1.0)
+    everyone = np.clip(env.catalog.features @ policy._learner.models.arrays["weights"][0], 0.0, 1.0)
     assert_near(stranger, everyone, "scores of a stranger")
     found = []
     for known in range(10):

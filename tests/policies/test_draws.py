@@ -10,7 +10,7 @@ import clubcascade as cc
 ITEMS = np.random.default_rng(1).standard_normal((40, 4)) / 6
 MAKE = [
     lambda seed: cc.CascadeLinTS(n_features=4, seed=seed),
-    lambda seed: cc.ClubCascade(n_features=4, variant="code2017", seed=seed),
+    lambda seed: cc.ClubCascade2017(n_features=4, seed=seed),
     lambda seed: cc.CohortCascade(n_features=4, seed=seed),
     lambda seed: cc.Random(seed=seed),
 ]

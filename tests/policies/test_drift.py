@@ -49,7 +49,7 @@ def test_linear_models_do_not_drift(make):
     np.testing.assert_allclose(policy.cluster_weights("a"), exact, rtol=1e-10)
     np.testing.assert_allclose(policy.user_weights("a"), exact, rtol=1e-10)
     if isinstance(policy, cc.ClubCascade):  # what edges are decided by
-        own = policy._own.arrays
+        own = policy._learner.users.arrays
         np.testing.assert_allclose(own["weights"][0], exact, rtol=1e-10)
         np.testing.assert_allclose(own["inverse"][0] @ matrix, np.eye(3), atol=1e-10)
     width = np.sqrt(np.einsum("nf,fg,ng->n", ITEMS, np.linalg.inv(matrix), ITEMS))
@@ -64,7 +64,7 @@ def test_widths_of_generalized_models_do_not_drift(make, solver):
     policy = make(solver)
     seen, _ = teach(policy, RENEW // 4 + 3)
     matrix = REG * np.eye(3) + seen.T @ seen
-    kept = policy._models.arrays["inverse"][0]
+    kept = policy._learner.models.arrays["inverse"][0]
     np.testing.assert_allclose(kept @ matrix, np.eye(3), atol=1e-11)
     inverse = np.linalg.inv(matrix)
     width = np.sqrt(np.einsum("nf,fg,ng->n", ITEMS, inverse, ITEMS))
@@ -78,6 +78,7 @@ def test_weights_of_one_pass_do_not_drift(make):
     """They are those of the sums that are kept, and of nothing that followed in small steps."""
     policy = make("online")
     teach(policy, RENEW // 4 + 3)
-    fits = policy._fits.arrays
+    learner = policy._learner
+    fits = getattr(learner, "users", learner).fits.arrays
     exact = np.linalg.solve(1e-6 * np.eye(3) + fits["second"][0], fits["target"][0])
     np.testing.assert_allclose(policy.cluster_weights("a"), exact, rtol=1e-11)

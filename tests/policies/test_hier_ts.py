@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import clubcascade as cc
 from clubcascade.kernels import counter_rng
-from clubcascade.policies._seeds import key_of
+from clubcascade.learners.seeds import key_of
 from tests.reference.hier_ts import HierTS
 from tests.reference.problems import assert_near, examples, play, problems
 

@@ -171,7 +171,7 @@ def test_what_no_file_keeps_is_no_argument(user):
         ITEMS.add(np.eye(3)[:1], ids=[user])
     with pytest.raises(InvalidArgument, match="id"):
         ITEMS.index(user)
-    policy = cc.ClubCascade(n_features=3)
+    policy = cc.UserSelection(cc.ClubCascade(n_features=3), rounds=1)
     with pytest.raises(InvalidArgument, match="^candidates must be"):
         policy.choose_user([0, user])
 

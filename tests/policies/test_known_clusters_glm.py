@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clubcascade as cc
-from clubcascade import theory
 from clubcascade.errors import UnknownUser
 from tests.reference.glm import GroupedGLM
 from tests.reference.problems import assert_near, examples, play, problems
@@ -41,10 +40,3 @@ def test_strangers_are_refused():
     policy = cc.KnownClustersGLM(n_features=2, partition=[{"a"}, {"b"}])
     with pytest.raises(UnknownUser, match="user must be in the partition"):
         policy.recommend("c", np.eye(2), k=1)
-
-
-def test_beta_of_the_theorem_has_the_clusters_of_the_partition():
-    policy = cc.KnownClustersGLM(
-        n_features=3, partition=[0, 1, 2, 0], horizon=500, item_eigenvalue=0.1
-    )
-    assert policy.beta == theory.beta_glm(3, 500, 3, 0.1, policy.link.slope)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import clubcascade as cc
-from clubcascade.policies._user_statistics import OWN_INVERSES
+from clubcascade.learners.models import OWN_INVERSES
 from tests.policies.test_club_cascade import edges_of
 from tests.reference.club_cascade import ClubCascade
 from tests.reference.problems import assert_best, assert_near, vectors
@@ -21,7 +21,7 @@ D = 3
 
 def busiest(policy, n):
     """The users of the largest components: there is something to split."""
-    labels = policy._graph.labels()
+    labels = policy._learner.graph.labels()
     sizes = np.bincount(labels)
     return np.flatnonzero(sizes[labels] >= np.sort(sizes)[-4])[:n].tolist()
 
@@ -57,7 +57,7 @@ def test_agrees_with_the_algorithm(known):
         assert_near(policy.user_weights(user), reference.theta[user], "user weights")
         expected = reference.cluster_weights(user)
         assert_near(policy.cluster_weights(user), expected, "cluster weights")
-    labels = policy._graph.labels()
+    labels = policy._learner.graph.labels()
     parts = {frozenset(reference.component(user)) for user in present}
     assert {frozenset(np.flatnonzero(labels == labels[user]).tolist()) for user in present} == parts
     assert len(parts) > start + 3, "hardly anything was cut"
@@ -67,7 +67,7 @@ def test_agrees_with_the_algorithm(known):
         assert_near(gram, reference.S[user], "gram")
         assert_near(moment, reference.b[user], "moment")
         assert count == reference.T[user]
-    assert len(policy._own.arrays["inverse"]) == 0
+    assert len(policy._learner.users.arrays["inverse"]) == 0
 
 
 def test_inverses_go_when_the_last_user_joins_for_whom_there_are_any(monkeypatch):
@@ -75,13 +75,13 @@ def test_inverses_go_when_the_last_user_joins_for_whom_there_are_any(monkeypatch
     weights = {}
     items = np.random.default_rng(8).standard_normal((20, D)) / 5
     for room in (4, 100):
-        monkeypatch.setattr("clubcascade.policies._user_statistics.OWN_INVERSES", room)
-        monkeypatch.setattr("clubcascade.policies.club_cascade.OWN_INVERSES", room)
+        monkeypatch.setattr("clubcascade.learners.user_statistics.OWN_INVERSES", room)
+        monkeypatch.setattr("clubcascade.learners.club.OWN_INVERSES", room)
         policy = cc.ClubCascade(n_features=D, alpha=1.0, reg=0.5)
         for t in range(90):
             user = t % (1 + t // 15)
             shown = items[[t % 20, (7 * t) % 20]]
             policy.update(user, shown, 0 if (user + t) % 3 else None)
-        assert (len(policy._own.arrays["inverse"]) == 0) == (room == 4)
+        assert (len(policy._learner.users.arrays["inverse"]) == 0) == (room == 4)
         weights[room] = np.array([policy.user_weights(user) for user in range(6)])
     assert_near(weights[4], weights[100], "weights")

@@ -5,7 +5,7 @@ import pytest
 
 import clubcascade as cc
 from clubcascade.errors import InvalidArgument, UnknownName
-from clubcascade.policies import POLICIES
+from clubcascade.policies import POLICIES, policy_class
 from clubcascade.policies._registry import Registry
 from tests.outside import GREEDY, distribution, python, said
 
@@ -95,6 +95,14 @@ def test_a_class_that_is_defined_again_replaces_itself():
 def test_what_is_no_policy_is_refused(wrong):
     with pytest.raises(InvalidArgument, match="a policy must"):
         cc.register(wrong)
+
+
+@pytest.mark.parametrize("wrong", [5, None, ["random"], b"random"])
+def test_what_is_no_name_or_path_is_refused_in_a_sentence(wrong):
+    with pytest.raises(InvalidArgument, match="policy must be the name of one, got"):
+        policy_class(wrong)
+    with pytest.raises(InvalidArgument, match="path must be that of a model file, got"):
+        cc.load(wrong)
 
 
 def test_the_registry_is_a_mapping():

@@ -114,6 +114,17 @@ def test_rings_of_a_cohort_that_are_not_whole_are_refused():
             policy.load_state(before | parts)
 
 
+def test_a_gram_matrix_that_cannot_be_is_refused():
+    """Else draws are no numbers, and a list has one row several times."""
+    policy = POLICIES["cohort_cascade"](n_features=3, seed=3)
+    played(policy)
+    before = policy.state()
+    for gram in (-before["gram"], before["gram"] - 2 * np.eye(3)):
+        with pytest.raises(ModelFileError, match="gram must be positive semidefinite"):
+            policy.load_state(before | {"gram": gram})
+    policy.load_state(before | {"gram": before["gram"] * (1 - 1e-12)})
+
+
 def test_rows_that_two_users_share_are_refused():
     policy = POLICIES["club_cascade"](n_features=3, users=range(6))
     trained(policy)

@@ -16,7 +16,7 @@ DRAWING = [
     cc.CohortCascade(n_features=D),
     cc.CascadeLinTS(n_features=D),
     cc.Random(),
-    cc.ClubCascade(n_features=D, variant="code2017"),
+    cc.ClubCascade2017(n_features=D),
 ]
 
 

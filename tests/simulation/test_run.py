@@ -149,7 +149,7 @@ def test_a_policy_that_asks_chooses_whom_to_serve(foreign):
             served.append(user)
             super().update(user, shown, click)
 
-    policy = cc.ClubCascade(n_features=3, alpha=2.0, ask=30)
+    policy = cc.UserSelection(cc.ClubCascade(n_features=3, alpha=2.0), rounds=30)
     trace = cc.simulate(Spy(policy) if foreign else policy, env, rounds=200, k=2, seed=3)
     counts = [policy.statistics(user)[2] for user in range(7)]
     assert min(counts) >= 4  # the last three never come by themselves

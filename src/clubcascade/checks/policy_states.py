@@ -39,7 +39,7 @@ def learned_keeps_its_parameters(policy: Policy) -> None:
         _refused(policy, "a parameter of a policy that has learned", **params)
 
 
-def _refused(policy: Policy, what: str, **params: Any) -> None:
+def _refused(policy: Policy, what: str, /, **params: Any) -> None:
     before = policy.get_params(), policy.state()
     try:
         policy.set_params(**params)

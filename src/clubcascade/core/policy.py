@@ -6,8 +6,8 @@ import inspect
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
-from typing import Any, Self
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Self
 
 from clubcascade import model_file
 from clubcascade.core.arrays import Ints
@@ -27,6 +27,8 @@ class Policy(ABC):
 
     n_features: int | None
     """Number of features of an item; None for a policy that does not use them."""
+    moved_parameters: ClassVar[Mapping[str, str]] = {}
+    """Parameters of earlier versions, and what to do instead of naming them."""
 
     @abstractmethod
     def recommend(self, user: Hashable, items: Items, k: int) -> Ints:
@@ -88,6 +90,7 @@ class Policy(ABC):
         known = self.params
         unknown = sorted(params.keys() - known.keys())
         if unknown:
+            self.refuse_moved(unknown)
             raise InvalidArgument(f"params must be among {', '.join(known)}, got {unknown[0]!r}")
         if not params:
             return self
@@ -101,6 +104,16 @@ class Policy(ABC):
         getattr(self, "__dict__", {}).clear()
         type(self).__init__(self, **new)
         return self
+
+    @classmethod
+    def refuse_moved(cls, names: Iterable[str]) -> None:
+        """Raise if a parameter of an earlier version is among these names; say where it is now."""
+        for name in names:
+            if name in cls.moved_parameters:
+                raise InvalidArgument(
+                    f"{name} is no parameter of {cls.__name__} any more: "
+                    f"{cls.moved_parameters[name]}"
+                )
 
     def _learned(self) -> dict[str, Any]:
         """Return the state without the place in the stream of draws."""

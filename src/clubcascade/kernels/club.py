@@ -28,9 +28,9 @@ class Club(Struct):
     dense graphs: the weights feature by feature; ``by_user`` for sparse ones: weights, then the
     radius), and ``row``, the row of its statistics, -1 before its first feedback.
     Per row: ``gram`` (S), ``moment`` (b), ``count`` (T), and for not too many users ``inverse``
-    with its ``age``; ``n_rows`` are in use. ``discounts`` of positions (empty: none); ``schedule``
-    (rows: updates, and the largest alpha after so many); ``code2017`` for the ranking and the
-    threshold of the 2017 code, with the ``key`` of its random numbers. The rest is scratch.
+    with its ``age``; ``n_rows`` are in use. ``discounts`` of positions (empty: none); ``code2017``
+    for the ranking and the threshold of the 2017 code, with the ``key`` of its random numbers. The
+    rest is scratch.
     """
 
     ridge: models.Ridge
@@ -46,7 +46,6 @@ class Club(Struct):
     by_feature: Any
     by_user: Any
     discounts: Floats
-    schedule: Floats
     alpha: float
     beta: float
     code2017: bool
@@ -61,15 +60,6 @@ class Club(Struct):
     weights_work: Any
     flags: Words
     elimination_work: Floats
-
-
-@kernel
-def _relax(state: Club) -> None:
-    """Count an update and lower alpha by the schedule; deleted edges stay deleted."""
-    state.n_updates += 1
-    for step in range(state.schedule.shape[0]):
-        if state.n_updates >= state.schedule[step, 0]:
-            state.alpha = min(state.alpha, state.schedule[step, 1])
 
 
 @kernel
@@ -192,7 +182,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
                 linear.times(state.inverse[row], state.moment[row], state.weights[node])
             edge_deletion.publish(state, node)
         _delete_edges(state, node)
-    _relax(state)
+    state.n_updates += 1
 
 
 @implements(count_clusters, Club)

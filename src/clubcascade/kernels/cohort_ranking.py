@@ -62,11 +62,13 @@ def rank_sequentially(
     means = np.zeros(lanes)
     _add_products(mean, items, means)
     triangular.solve_half_each(state.factor_work, items)
-    gains = np.zeros((learned, lanes))
+    gains, chosen = np.zeros((learned, lanes)), np.zeros(lanes, np.bool_)
     for p in range(k):
-        top = int(np.argmax(candidate_scores))
-        rows[p], scores[p] = candidates[top], candidate_scores[top]
-        candidate_scores[top] = -math.inf
+        top = -1
+        for j in range(candidate_scores.shape[0]):  # each once, even where a score is NaN
+            if not chosen[j] and (top < 0 or candidate_scores[j] > candidate_scores[top]):
+                top = j
+        rows[p], scores[p], chosen[top] = candidates[top], candidate_scores[top], True
         if p < learned:
             innovation = _condition_on_pass(state, items, means, gains, p, top)
             for j in range(candidate_scores.shape[0]):

@@ -1,7 +1,4 @@
-"""What a policy learns: arrays that kernels read and write, behind one small interface.
-
-A policy of the package is its parameters, the calls of :class:`CompiledPolicy` and a learner.
-"""
+"""The interface of every learner."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Catalog, Floats, Ints
+from clubcascade.errors import InvalidArgument
 from clubcascade.kernels import entry_points
 
 
@@ -25,7 +23,7 @@ class Learner(ABC):
     fresh_items = True
     """Whether the kernels take items as they are, without ids and without a bias column."""
 
-    def join(self, user: Hashable, number: int) -> None:
+    def join(self, user: Hashable, number: int) -> None:  # noqa: B027  most need do nothing
         """Let a new user in, whose number is the next one; raise if it may not join."""
 
     def labels(self, n_users: int) -> Ints:
@@ -62,3 +60,17 @@ class Learner(ABC):
     @abstractmethod
     def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
         """Take over what :meth:`state` returned; this learner is new, and may be left half done."""
+
+
+def numbered(users: Any) -> dict[Hashable, int]:
+    """Return the users of a state, numbered as they come; files of format 1 may have NaN there."""
+    try:
+        known = list(users)
+        numbers = {user: number for number, user in enumerate(known)}
+    except TypeError as error:
+        raise InvalidArgument(f"users must be a list of ids, got {error}") from None
+    if len(numbers) != len(known):
+        raise InvalidArgument(
+            f"users must be distinct, got {len(known)} of whom {len(numbers)} differ"
+        )
+    return numbers

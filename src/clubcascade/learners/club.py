@@ -33,7 +33,14 @@ class ClubModels(RidgeLearner):
     """
 
     def __init__(
-        self, users: UserStatistics | UserEstimates, start: Start, n_users: int, *, alpha: float, beta: float, reg: float
+        self,
+        users: UserStatistics | UserEstimates,
+        start: Start,
+        n_users: int,
+        *,
+        alpha: float,
+        beta: float,
+        reg: float,
     ) -> None:
         super().__init__(Models(users.d, reg, capacity=1), (beta, 0.0, 1.0), users.link)
         self.users, self._alpha = users, alpha
@@ -114,14 +121,12 @@ class ClubModels(RidgeLearner):
 
     def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
         """Take over what :meth:`state` returned."""
-        self._allocate(
-            UserGraph.from_state(self.graph.start, state, len(users), prefix="graph_")
-        )
+        self._allocate(UserGraph.from_state(self.graph.start, state, len(users), prefix="graph_"))
         self.models.load_state(state, self.graph.n_labels)
-        n_clusters, found = int(array_of(state, "tally", (-1,), np.int64)[-1]), self.graph
-        if n_clusters != found.n_components:
-            raise ValueError(f"tally must have {found.n_components} components, got {n_clusters}")
+        found = self.users.load_state(state, self.compiled, self.graph)
+        right = self.graph.n_components
+        if found != right:
+            raise ValueError(f"tally must have {right} components, got {found}")
         if "alpha" in state:  # files of 0.1.0 have none
             self.compiled.alpha = float(array_of(state, "alpha", (1,))[0])
-        self.users.load_state(state, self.compiled, found)
         self._bind()

@@ -10,6 +10,12 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+ROUNDING = 1e-9
+"""Share of its trace by which a matrix may fall short of positive semidefinite."""
+
+PART = 256
+"""Matrices that are looked at together: few enough for the cache."""
+
 
 def check_cohorts(arrays: dict[str, npt.NDArray[Any]], scalars: Mapping[str, Any], n: int) -> None:
     """Raise unless every cohort of ``n`` users is one ring, and all that is counted is right."""
@@ -38,3 +44,22 @@ def check_cohorts(arrays: dict[str, npt.NDArray[Any]], scalars: Mapping[str, Any
         raise ValueError("noise must be at least 0")
     if arrays["error"][:-1].min() < 0.0:  # the last row is scratch
         raise ValueError("error must be at least 0")
+    check_semidefinite("gram", arrays["gram"][:n])
+
+
+def check_semidefinite(name: str, matrices: npt.NDArray[Any]) -> None:
+    """Raise unless all of some symmetric matrices are positive semidefinite, up to rounding.
+
+    >>> check_semidefinite("gram", np.array([[[1.0, 0.0], [0.0, -0.5]]]))
+    Traceback (most recent call last):
+        ...
+    ValueError: gram must be positive semidefinite
+    """
+    one = np.eye(matrices.shape[-1])
+    for start in range(0, len(matrices), PART):
+        part = matrices[start : start + PART]
+        slack = ROUNDING * (1.0 + np.trace(part, axis1=1, axis2=2))
+        try:
+            np.linalg.cholesky(part + slack[:, None, None] * one)
+        except np.linalg.LinAlgError:
+            raise ValueError(f"{name} must be positive semidefinite") from None

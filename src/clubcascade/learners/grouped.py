@@ -9,8 +9,7 @@ import numpy as np
 
 from clubcascade.core import Ints, array_of
 from clubcascade.kernels import glm_grouped, grouped, samples
-from clubcascade.learners.glm import GLM
-from clubcascade.learners.likelihoods import make_store
+from clubcascade.learners.likelihoods import GLM, make_store
 from clubcascade.learners.models import Models
 from clubcascade.learners.ridge import RidgeLearner
 

@@ -11,8 +11,7 @@ import numpy as np
 from clubcascade.core import Catalog, Floats, Ints, array_of, fill
 from clubcascade.kernels import counting as kernels
 from clubcascade.kernels import entry_points
-from clubcascade.learners.base import Learner
-from clubcascade.learners.users import numbered
+from clubcascade.learners.base import Learner, numbered
 
 
 class ItemCounts(Learner):

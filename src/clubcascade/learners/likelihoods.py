@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,9 @@ from clubcascade.core import Floats, Ints, array_of
 from clubcascade.kernels import likelihood as kernels
 from clubcascade.kernels import samples
 from clubcascade.learners.arrays import aligned_zeros
+from clubcascade.links import Link
 
+Solver = Literal["exact", "online"]
 _EACH = ("curve", "age", "second", "target")
 
 
@@ -132,6 +134,19 @@ class Likelihoods:
             _check_samples(prefix, *parts)
             whole = [np.ascontiguousarray(part, dtype=np.int64) for part in (which, *parts)]
             samples.load(self._counts, *whole)
+
+
+class GLM(NamedTuple):
+    """A generalized linear model: its link, the penalty of its weights, and how it is solved."""
+
+    link: Link
+    penalty: float
+    solver: Solver
+
+    def likelihoods(self, weights: Floats, *, inverses: bool = True) -> Likelihoods:
+        """Return estimates that have seen nothing, one per row of ``weights``."""
+        online = self.solver == "online"
+        return Likelihoods(weights, penalty=self.penalty, online=online, inverses=inverses)
 
 
 def _check_samples(prefix: str, sizes: Ints, ids: Ints, observations: Ints, clicks: Ints) -> None:

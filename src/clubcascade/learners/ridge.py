@@ -12,10 +12,10 @@ import numpy as np
 
 from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.kernels import entry_points, grouped
-from clubcascade.links import Link
-from clubcascade.learners.lazy_indexes import LazyIndexes
 from clubcascade.learners.base import Learner
+from clubcascade.learners.lazy_indexes import LazyIndexes
 from clubcascade.learners.models import Models
+from clubcascade.links import Link
 
 CORES = os.cpu_count() or 1
 SMALL_BATCH = 20_000

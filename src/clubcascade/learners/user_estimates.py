@@ -12,10 +12,8 @@ from clubcascade.graph import UserGraph
 from clubcascade.kernels import glm_club, samples
 from clubcascade.kernels.edge_deletion import BLOCK, radius_of
 from clubcascade.learners.arrays import aligned_zeros
-from clubcascade.learners.models import OWN_INVERSES
-from clubcascade.learners.glm import GLM
-from clubcascade.learners.likelihoods import make_store
-from clubcascade.learners.models import Models
+from clubcascade.learners.likelihoods import GLM, make_store
+from clubcascade.learners.models import OWN_INVERSES, Models
 
 _KEPT = ("weights", "count", "gram", "moment")
 
@@ -143,9 +141,9 @@ class UserEstimates:
             **{f"fit_{name}": value for name, value in fits.items()},
         }
 
-    def load_state(self, state: dict[str, Any], compiled: Any, graph: UserGraph) -> None:
-        """Take over what :meth:`state` returned."""
-        array_of(state, "tally", (1,), np.int64)
+    def load_state(self, state: dict[str, Any], compiled: Any, graph: UserGraph) -> int:
+        """Take over what :meth:`state` returned; return the components that it tells of."""
+        n_clusters = int(array_of(state, "tally", (1,), np.int64)[0])
         self.store = make_store(self.d, array_of(state, "items", (-1, self.d)))
         self.fits.load_state(np.arange(graph.n_labels), state, "fit_")
         met = array_of(state, "met", (-1,), np.int64, below=graph.n)
@@ -160,3 +158,4 @@ class UserEstimates:
         count = self.arrays["count"][met]
         self.arrays["radius"][met] = [radius_of(each, False) for each in count]
         self._publish()
+        return n_clusters

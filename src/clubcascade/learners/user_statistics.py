@@ -146,9 +146,9 @@ class UserStatistics:
             **{f"user_{name}": self.arrays[name][: graph.n].copy() for name in _USERS},
         }
 
-    def load_state(self, state: dict[str, Any], compiled: Any, graph: UserGraph) -> None:
-        """Take over what :meth:`state` returned."""
-        n_rows = int(array_of(state, "tally", (2,), np.int64)[0])
+    def load_state(self, state: dict[str, Any], compiled: Any, graph: UserGraph) -> int:
+        """Take over what :meth:`state` returned; return the components that it tells of."""
+        n_rows, n_clusters = array_of(state, "tally", (2,), np.int64).tolist()
         compiled.assign(n_rows=n_rows, n_drawn=int(array_of(state, "draws", (1,), np.int64)[0]))
         if "updates" in state:  # files of 0.1.0 have none
             compiled.n_updates = int(array_of(state, "updates", (1,), np.int64)[0])
@@ -161,3 +161,4 @@ class UserStatistics:
         if not np.array_equal(np.sort(row[row >= 0]), np.arange(n_rows)):
             raise ValueError(f"user_row must give each of {n_rows} rows to one user")
         self._publish()
+        return int(n_clusters)

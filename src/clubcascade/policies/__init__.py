@@ -12,8 +12,6 @@ import os
 import pkgutil
 from typing import Any, TypeVar
 
-import numpy as np
-
 from clubcascade import model_file
 from clubcascade.core import Policy
 from clubcascade.errors import InvalidArgument, ModelFileError, UnknownName, unknown_name
@@ -99,6 +97,7 @@ def load(path: str | os.PathLike[str]) -> Policy:
 def restored(name: str, params: dict[str, Any], state: dict[str, Any]) -> Policy:
     """Return the policy of a saved name, parameters and state; earlier ones are upgraded.
 
+    >>> import numpy as np
     >>> restored("random", {"seed": 7}, {"users": [], "draws": np.array([5])}).state()["draws"]
     array([5])
     """

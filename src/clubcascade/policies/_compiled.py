@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,8 @@ from clubcascade.core import (
 )
 from clubcascade.errors import InvalidArgument, InvalidItems, ModelFileError, UnknownUser
 from clubcascade.kernels import entry_points
+from clubcascade.learners.base import Learner, numbered
 from clubcascade.model_file import check_id
-from clubcascade.learners.base import Learner
-from clubcascade.policies._users import numbered
 
 _LARGEST, _MOST = 1e60, 2**62 + 2**61
 """Numbers and counts of a state are never larger, so that neither overflows at the next step."""
@@ -48,17 +47,12 @@ class CompiledPolicy(Policy):
         The numbers of users known beforehand.
     """
 
-    moved_parameters: ClassVar[Mapping[str, str]] = {}
-    """Parameters of earlier versions, and what to do instead."""
-    _given: Mapping[str, Any] = {}
+    _given: dict[str, Any] = {}
     """Arguments that are saved as they were given, not as they were read."""
 
     def __new__(cls, *args: Any, **params: Any) -> Self:
         """Refuse parameters of earlier versions, and say where they are now."""
-        for name in params.keys() & cls.moved_parameters.keys():
-            raise InvalidArgument(
-                f"{name} is no parameter of {cls.__name__} any more: {cls.moved_parameters[name]}"
-            )
+        cls.refuse_moved(params)
         return super().__new__(cls)
 
     def __init__(self, learner: Learner, users: dict[Hashable, int] | None = None) -> None:
@@ -75,6 +69,12 @@ class CompiledPolicy(Policy):
     def compiled(self) -> Any:
         """The compiled state, as the kernels take it."""
         return self._learner.compiled
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Tell whether no subclass changes what the compiled state does: kernels may do it all."""
+        kind = type(self)
+        return (kind.recommend, kind.update) == (CompiledPolicy.recommend, CompiledPolicy.update)
 
     # -- users ---------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from clubcascade import theory
 from clubcascade.links import read_link
+from clubcascade.policies._partition import Partition
 
 _P = "pass edge_probability=clubcascade.theory.edge_probability(...)"
 MOVED = {
@@ -59,7 +60,7 @@ def _constants(old: dict[str, Any]) -> dict[str, Any]:
             old["beta"] = theory.beta_glm(d, horizon, m, eigenvalue, slope)
     if old.get("alpha", 0.0) is None and eigenvalue is not None:
         known = (d, eigenvalue) if slope is None else (d, eigenvalue, slope)
-        old["alpha"] = (theory.alpha if slope is None else theory.alpha_glm)(*known)  # type: ignore[operator]
+        old["alpha"] = (theory.alpha if slope is None else theory.alpha_glm)(*known)
     if old.get("start") == "random" and old["edge_probability"] is None:
         users, share, delta = len(old["users"]), gone["smallest_share"], gone["delta"]
         old["edge_probability"] = theory.edge_probability(users, m, share, delta)
@@ -68,8 +69,6 @@ def _constants(old: dict[str, Any]) -> dict[str, Any]:
 
 def _n_clusters(old: dict[str, Any]) -> int:
     """Return the clusters of a policy that did not have to name them: one, or of a partition."""
-    from clubcascade.policies._partition import Partition
-
     return Partition(old["partition"]).n_clusters if "partition" in old else 1
 
 

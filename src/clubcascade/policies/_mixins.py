@@ -24,7 +24,8 @@ class LinearScoresMixin:
         """Return the upper confidence bound of every item's click, capped at 1 as in the paper."""
         mean, width, radius = self._parts(user, items)
         bound, link = mean + radius * width, self._learner.link
-        return np.minimum(bound if link is None else link.mu(bound), 1.0)
+        capped: Floats = np.minimum(bound if link is None else link.mu(bound), 1.0)
+        return capped
 
     def _parts(self: Any, user: Hashable, items: Items) -> tuple[Floats, Floats, float]:
         """Return mean and width of every item, and the confidence radius."""

@@ -1,4 +1,4 @@
-"""Users by their numbers: those known beforehand, and those of a state."""
+"""Users known beforehand."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from clubcascade.errors import InvalidArgument
+from clubcascade.learners.base import numbered
 from clubcascade.model_file import check_ids
 
 
@@ -22,20 +23,6 @@ def read_users(users: Any) -> dict[Hashable, int]:
     known = list(users)
     check_ids("users", known)
     return numbered(known)
-
-
-def numbered(users: Any) -> dict[Hashable, int]:
-    """Return the users of a state, numbered; files of format 1 may have NaN among them."""
-    try:
-        known = list(users)
-        numbers = {user: number for number, user in enumerate(known)}
-    except TypeError as error:
-        raise InvalidArgument(f"users must be a list of ids, got {error}") from None
-    if len(numbers) != len(known):
-        raise InvalidArgument(
-            f"users must be distinct, got {len(known)} of whom {len(numbers)} differ"
-        )
-    return numbers
 
 
 def kept_users(users: Any, known: dict[Hashable, int]) -> Any:

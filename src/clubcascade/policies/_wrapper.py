@@ -101,7 +101,7 @@ class Wrapper(Policy):
 
 def _made(policy: Any) -> Policy:
     """Return a policy that is given, or make the one that a table names."""
-    from clubcascade.policies import policy_class
+    from clubcascade.policies import policy_class  # noqa: PLC0415  it imports this module
 
     if isinstance(policy, Policy):
         return policy
@@ -114,4 +114,6 @@ def _made(policy: Any) -> Policy:
     try:
         return kind(**params)
     except TypeError as error:
-        raise InvalidArgument(f"policy must have the parameters of {kind.__name__}: {error}") from None
+        raise InvalidArgument(
+            f"policy must have the parameters of {kind.__name__}: {error}"
+        ) from None

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Self
 
 from clubcascade import validation
+from clubcascade.learners.grouped import GroupedModels
+from clubcascade.learners.likelihoods import Solver
 from clubcascade.links import Link
 from clubcascade.policies._compiled import CompiledPolicy
-from clubcascade.learners.glm import GLM, Solver
-from clubcascade.learners.grouped import GroupedModels
+from clubcascade.policies._glm import read_beta, read_glm
 from clubcascade.policies._legacy import MOVED_GLM
 from clubcascade.policies._mixins import LinearScoresMixin
 
@@ -54,13 +55,15 @@ class C3UCBGLM(LinearScoresMixin, CompiledPolicy):
     ) -> None:
         self.n_features = validation.whole("n_features", n_features, low=1)
         self.reg = validation.ridge("reg", reg)
-        glm = GLM.read(link, penalty, solver, self.reg)
+        glm = read_glm(link, penalty, solver, self.reg)
         self.link, self.penalty, self.solver = glm
-        self.beta = glm.beta(beta)
-        self._given = glm.given(beta=beta, penalty=penalty)
+        self.beta = read_beta(beta, glm.link)
+        self._given = {"beta": beta, "penalty": penalty, "link": glm.link.saved()}
         radius = (self.beta, 0.0, 1.0)
         super().__init__(
-            GroupedModels(self.n_features, self.reg, radius, lambda user, number: 0, glm=glm, n_models=1)
+            GroupedModels(
+                self.n_features, self.reg, radius, lambda user, number: 0, glm=glm, n_models=1
+            )
         )
 
     @classmethod

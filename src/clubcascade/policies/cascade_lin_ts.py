@@ -10,12 +10,12 @@ import numpy as np
 from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, array_of
 from clubcascade.kernels import thompson as kernels
-from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.learners.base import Learner
 from clubcascade.learners.models import Models
 from clubcascade.learners.ridge import RidgeLearner
-from clubcascade.policies._mixins import LinearScoresMixin
 from clubcascade.learners.seeds import key_of
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.policies._mixins import LinearScoresMixin
 
 
 class _ThompsonModel(RidgeLearner):

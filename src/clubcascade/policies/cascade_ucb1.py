@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Self
 
 from clubcascade.kernels.counting import UCB1
-from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.learners.item_counts import ItemCounts
+from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._item_counts import ItemCountsMixin
 
 

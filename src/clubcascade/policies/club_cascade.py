@@ -7,10 +7,10 @@ from typing import Self
 
 from clubcascade import validation
 from clubcascade.learners.club import ClubModels
-from clubcascade.policies._mixins import ClubMixin, StartName, read_start
+from clubcascade.learners.user_statistics import UserStatistics
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._legacy import MOVED
-from clubcascade.learners.user_statistics import UserStatistics
+from clubcascade.policies._mixins import ClubMixin, StartName, read_start
 from clubcascade.policies._users import kept_users, read_users
 
 
@@ -68,6 +68,8 @@ class ClubCascade(ClubMixin, CompiledPolicy):
     [{'alice'}, {'bob'}]
     """
 
+    n_features: int
+    _learner: ClubModels
     moved_parameters = MOVED
 
     def __init__(

@@ -12,10 +12,10 @@ from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.kernels.ranking_2017 import rank_2017
 from clubcascade.learners.club import ClubModels
-from clubcascade.policies._mixins import ClubMixin, StartName, read_start
-from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.learners.seeds import key_of
 from clubcascade.learners.user_statistics import UserStatistics
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.policies._mixins import ClubMixin, StartName, read_start
 from clubcascade.policies._users import kept_users, read_users
 
 

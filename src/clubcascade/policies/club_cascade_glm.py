@@ -6,13 +6,14 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Self
 
 from clubcascade import validation
-from clubcascade.links import Link
 from clubcascade.learners.club import ClubModels
-from clubcascade.policies._mixins import ClubMixin, StartName, read_start
-from clubcascade.policies._compiled import CompiledPolicy
-from clubcascade.learners.glm import GLM, Solver
-from clubcascade.policies._legacy import MOVED_GLM
+from clubcascade.learners.likelihoods import Solver
 from clubcascade.learners.user_estimates import UserEstimates
+from clubcascade.links import Link
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.policies._glm import read_beta, read_glm
+from clubcascade.policies._legacy import MOVED_GLM
+from clubcascade.policies._mixins import ClubMixin, StartName, read_start
 from clubcascade.policies._users import kept_users, read_users
 
 
@@ -92,20 +93,24 @@ class ClubCascadeGLM(ClubMixin, CompiledPolicy):
     ) -> None:
         self.n_features = validation.whole("n_features", n_features, low=1)
         self.reg = validation.ridge("reg", reg)
-        glm = GLM.read(link, penalty, solver, self.reg)
+        glm = read_glm(link, penalty, solver, self.reg)
         self.link, self.penalty, self.solver = glm
         default = 2.0 / glm.link.lipschitz
         first_alpha = validation.number(
             "alpha", default if alpha is None else alpha, low=0, infinite=True
         )
-        self.beta = glm.beta(beta)
+        self.beta = read_beta(beta, glm.link)
         self.seed = validation.whole("seed", seed, low=0)
         self.start, self.edge_probability = start, edge_probability
         graph = read_start(start, edge_probability, self.seed)
         known = read_users(users)
-        self._given = glm.given(
-            users=kept_users(users, known), alpha=alpha, beta=beta, penalty=penalty
-        )
+        self._given = {
+            "users": kept_users(users, known),
+            "link": glm.link.saved(),
+            "alpha": alpha,
+            "beta": beta,
+            "penalty": penalty,
+        }
         own = UserEstimates(self.n_features, glm)
         learner = ClubModels(
             own, graph, len(known), alpha=first_alpha, beta=self.beta, reg=self.reg

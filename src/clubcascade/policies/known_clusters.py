@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 from clubcascade import validation
-from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.learners.grouped import GroupedModels
-from clubcascade.policies._partition import Clusters, Partition
+from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._mixins import LinearScoresMixin
+from clubcascade.policies._partition import Clusters, Partition
 
 
 class KnownClusters(LinearScoresMixin, CompiledPolicy):

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Self
 
 from clubcascade import validation
+from clubcascade.learners.grouped import GroupedModels
+from clubcascade.learners.likelihoods import Solver
 from clubcascade.links import Link
 from clubcascade.policies._compiled import CompiledPolicy
-from clubcascade.learners.glm import GLM, Solver
-from clubcascade.learners.grouped import GroupedModels
+from clubcascade.policies._glm import read_beta, read_glm
 from clubcascade.policies._legacy import MOVED_GLM
-from clubcascade.policies._partition import Clusters, Partition
 from clubcascade.policies._mixins import LinearScoresMixin
+from clubcascade.policies._partition import Clusters, Partition
 
 
 class KnownClustersGLM(LinearScoresMixin, CompiledPolicy):
@@ -59,13 +60,20 @@ class KnownClustersGLM(LinearScoresMixin, CompiledPolicy):
         clusters = Partition(partition)
         self.partition = clusters.kept
         self.reg = validation.ridge("reg", reg)
-        glm = GLM.read(link, penalty, solver, self.reg)
+        glm = read_glm(link, penalty, solver, self.reg)
         self.link, self.penalty, self.solver = glm
-        self.beta = glm.beta(beta)
-        self._given = glm.given(beta=beta, penalty=penalty)
+        self.beta = read_beta(beta, glm.link)
+        self._given = {"beta": beta, "penalty": penalty, "link": glm.link.saved()}
         radius = (self.beta, 0.0, 1.0)
         super().__init__(
-            GroupedModels(self.n_features, self.reg, radius, clusters.cluster_of, glm=glm, n_models=clusters.n_clusters)
+            GroupedModels(
+                self.n_features,
+                self.reg,
+                radius,
+                clusters.cluster_of,
+                glm=glm,
+                n_models=clusters.n_clusters,
+            )
         )
         for user in clusters.cluster:
             self._join(user)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 from clubcascade import validation
-from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.learners.grouped import GroupedModels
+from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._mixins import LinearScoresMixin
 
 

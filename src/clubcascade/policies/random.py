@@ -10,9 +10,9 @@ import numpy as np
 from clubcascade import validation
 from clubcascade.core import array_of
 from clubcascade.kernels import random_lists as kernels
-from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.learners.base import Learner
 from clubcascade.learners.seeds import key_of
+from clubcascade.policies._compiled import CompiledPolicy
 
 
 class _Draws(Learner):

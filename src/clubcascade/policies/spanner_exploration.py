@@ -22,7 +22,7 @@ FACTOR = 2.0
 
 
 class SpannerExploration(Wrapper):
-    """Let a list begin with an item of a barycentric spanner, when a user has seen too little of it.
+    """Begin lists with an item of a barycentric spanner of which a user has seen too little.
 
     A user who has seen n samples spread evenly over a spanner of r items has a width of about
     ``1 / sqrt(reg + n / r)`` in the direction of each. As long as a user has neighbours, an item of

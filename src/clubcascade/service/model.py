@@ -12,7 +12,7 @@ import numpy as np
 from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Items, Policy
 from clubcascade.errors import ClubCascadeError, InvalidItems
-from clubcascade.policies import policy_class
+from clubcascade.policies import restored
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.service.records import Event, ItemsGone, ItemsPut, Learned, ModelMade, matrix
 
@@ -51,11 +51,9 @@ class Model:
     @classmethod
     def made(cls, event: ModelMade, run: int = 0) -> Model:
         """Make the model of an event; in each run of a store it makes draws of its own."""
-        policy = policy_class(event.policy)(**event.params)
         draws = event.state.get("draws")
         moved = {} if draws is None else {"draws": draws + run % RUNS * DRAWS_OF_A_RUN}
-        policy.load_state(event.state | moved)
-        model = cls(event.model, policy)
+        model = cls(event.model, restored(event.policy, event.params, event.state | moved))
         model._made_with = draws
         return model
 

@@ -45,10 +45,10 @@ class Simulation:
         self.truth = truth if hasattr(policy, "clusters") else None
         self.compiled = (
             isinstance(policy, CompiledPolicy)
-            and policy.ranks_by_model
+            and policy.is_unchanged
             and isinstance(env, TabularEnvironment)
             and policy.n_features in (None, env.n_features)
-            and (env.offered is None or policy.plays_fresh)
+            and (env.offered is None or policy._learner.fresh_items)
         )
 
     def run(self, progress: Callable[[int], None] | None) -> None:
@@ -109,8 +109,8 @@ class Simulation:
                 loop.run_table(
                     policy.compiled,
                     env.world,
-                    policy.ranking_view(env.catalog, self.k),
-                    policy.training_view(env.catalog),
+                    policy._learner.ranking_view(env.catalog, self.k),
+                    policy._learner.training_view(env.catalog),
                     node,
                     best,
                     self.k,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clubcascade as cc
-from clubcascade.policies._exploration import FACTOR
+from clubcascade.policies.spanner_exploration import FACTOR
 from clubcascade.spanner import barycentric_spanner
 from tests.policies.test_club_cascade import edges_of
 from tests.reference.club_cascade import ClubCascade
@@ -31,9 +31,8 @@ def due(reference, user, items, share):
 def compare(problem, share, alpha, seen):
     """Play a problem and compare each list: the item that is due most, then the best others."""
     setting = {"alpha": alpha, "beta": 0.5, "reg": 0.3}
-    policy = cc.ClubCascade(
-        n_features=problem.d, users=problem.early, explore="spanner", spanner_share=share, **setting
-    )
+    club = cc.ClubCascade(n_features=problem.d, users=problem.early, **setting)
+    policy = cc.SpannerExploration(club, share=share)
     reference = ClubCascade(problem.d, problem.early, **setting)
     for step in problem.rounds:
         lack = due(reference, step.user, step.items, share)
@@ -74,13 +73,13 @@ def test_lists_begin_with_what_is_due_in_busy_stories():
     assert min(seen.values()) > 100, seen
 
 
-def test_batches_and_runs_are_single_calls():
+def test_each_user_explores_for_itself():
     env = cc.environments.Synthetic(n_users=6, n_clusters=2, n_items=30, n_features=4, seed=5)
-    policy = cc.ClubCascade(n_features=4, users=range(6), explore="spanner", spanner_share=0.5)
+    club = cc.ClubCascade(n_features=4, users=range(6))
+    policy = cc.SpannerExploration(club, share=0.5)
     cc.simulate(policy, env, rounds=300, k=3, seed=2)
-    single = [policy.recommend(user, env.catalog, 3) for user in range(6)]
-    assert np.array_equal(policy.recommend_many(range(6), env.catalog, 3), single)
-    assert len({tuple(row) for row in single}) > 1  # one cluster, but each explores for itself
+    assert len(policy.clusters()) == 1
+    assert len({tuple(policy.recommend(user, env.catalog, 3)) for user in range(6)}) > 1
 
 
 @pytest.mark.compiled  # long
@@ -90,25 +89,24 @@ def test_every_direction_is_seen_by_everyone():
     chance = np.array([[0.9, 0.8, 0.7, 0.1, 0.05]] * 8)
     env = cc.environments.Matrix(chance, items)
 
-    def least(**more):
-        policy = cc.ClubCascade(n_features=6, users=range(8), beta=0.1, **more)
+    def least(share=None):
+        policy = cc.ClubCascade(n_features=6, users=range(8), beta=0.1)
+        if share is not None:
+            policy = cc.SpannerExploration(policy, share=share)
         cc.simulate(policy, env, rounds=4000, k=3, seed=1)
         grams = [policy.statistics(user)[0] for user in range(8)]
         return min(np.linalg.eigvalsh(gram)[1] for gram in grams)  # [0]: no item shows it
 
     assert least() < 5
-    assert least(explore="spanner", spanner_share=0.2) > 20
+    assert least(share=0.2) > 20
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"explore": "barycentre"}, "explore must be one of"),
-        ({"explore": "spanner", "spanner_share": 0.0}, "spanner_share"),
-        ({"explore": "spanner", "spanner_share": 1.5}, "spanner_share"),
-        ({"explore": "spanner", "variant": "code2017"}, "2017"),
-    ],
-)
-def test_bad_settings(changes, words):
-    with pytest.raises(cc.errors.InvalidArgument, match=words):
-        cc.ClubCascade(n_features=2, **changes)
+@pytest.mark.parametrize("share", [0.0, 1.5, "much"])
+def test_bad_shares(share):
+    with pytest.raises(cc.errors.InvalidArgument, match=r"share must be a number in \(0, 1\]"):
+        cc.SpannerExploration(cc.ClubCascade(n_features=2), share=share)
+
+
+def test_items_with_a_bias_have_no_spanner():
+    with pytest.raises(cc.errors.InvalidArgument, match="policy must see items as they are"):
+        cc.SpannerExploration(cc.ClubCascade2017(n_features=2))

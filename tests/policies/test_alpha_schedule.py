@@ -82,7 +82,7 @@ def test_the_stories_need_the_smaller_alpha():
 
 
 def test_nothing_is_deleted_until_a_user_is_served():
-    policy = cc.ClubCascade(n_features=1, users="abc", alpha=2.0, reg=0.1)
+    policy = cc.AlphaSchedule(cc.ClubCascade(n_features=1, users="abc", alpha=2.0, reg=0.1))
     for _ in range(5):
         policy.update("a", [[1.0]], 0)
         policy.update("b", [[1.0]], None)
@@ -96,7 +96,8 @@ def test_nothing_is_deleted_until_a_user_is_served():
 
 
 def test_alpha_is_saved_and_given_back(tmp_path):
-    policy = cc.ClubCascade(n_features=1, users="ab", alpha=2.0, alpha_schedule=[(2, 1.0)])
+    club = cc.ClubCascade(n_features=1, users="ab", alpha=2.0)
+    policy = cc.AlphaSchedule(club, steps=[(2, 1.0)])
     for _ in range(2):
         policy.update("a", [[1.0]], 0)
     assert policy.alpha == 1.0
@@ -108,11 +109,11 @@ def test_alpha_is_saved_and_given_back(tmp_path):
     assert loaded.params == policy.params
 
 
-def test_a_compiled_run_follows_the_schedule():
+def test_a_run_follows_the_schedule():
     env = cc.environments.Synthetic(
         n_users=12, n_clusters=2, n_items=30, n_features=4, seed=3, items="fresh"
     )
-    policy = cc.ClubCascade(n_features=4, alpha=math.inf, alpha_schedule=[(400, 0.6)])
+    policy = cc.AlphaSchedule(cc.ClubCascade(n_features=4, alpha=math.inf), steps=[(400, 0.6)])
     trace = cc.simulate(policy, env, rounds=800, k=3, seed=1)
     assert (trace.n_clusters[:400] == 1).all()
     assert trace.n_clusters[-1] > 1
@@ -121,7 +122,7 @@ def test_a_compiled_run_follows_the_schedule():
 
 @pytest.mark.parametrize("alpha", [2.5, -0.1, math.nan, "1", None])
 def test_bad_constants_change_nothing(alpha):
-    policy = cc.ClubCascade(n_features=1, alpha=2.0)
+    policy = cc.AlphaSchedule(cc.ClubCascade(n_features=1, alpha=2.0))
     with pytest.raises(cc.errors.InvalidArgument, match="alpha must be"):
         policy.relax(alpha=alpha)
     assert policy.alpha == 2.0
@@ -130,14 +131,14 @@ def test_bad_constants_change_nothing(alpha):
 @pytest.mark.parametrize(
     ("schedule", "words"),
     [
-        (5, "steps"),
-        ("often", "steps"),
+        (5, "steps must be pairs"),
+        ("often", "steps must be pairs"),
         ([3], "got 3 among them"),
         ([(1, 2, 3)], "among them"),
-        ([(0, 1.0)], "updates of alpha_schedule must be a whole number >= 1"),
-        ([(1.5, 1.0)], "updates of alpha_schedule"),
-        ([(5, -1.0)], "alpha of alpha_schedule"),
-        ([(5, math.nan)], "alpha of alpha_schedule"),
+        ([(0, 1.0)], "updates of steps must be a whole number >= 1"),
+        ([(1.5, 1.0)], "updates of steps"),
+        ([(5, -1.0)], "alpha of steps"),
+        ([(5, math.nan)], "alpha of steps"),
         ([(5, 1.0), (5, 0.5)], "rising numbers of updates"),
         ([(5, 1.0), (9, 1.5)], "only falls"),
         ([(5, 3.0)], "only falls, from 2 at the start"),
@@ -145,11 +146,12 @@ def test_bad_constants_change_nothing(alpha):
 )
 def test_bad_schedules(schedule, words):
     with pytest.raises(cc.errors.InvalidArgument, match=words):
-        cc.ClubCascade(n_features=1, alpha=2.0, alpha_schedule=schedule)
+        cc.AlphaSchedule(cc.ClubCascade(n_features=1, alpha=2.0), steps=schedule)
 
 
 def test_a_policy_with_a_link_relaxes_and_asks_too(tmp_path):
-    policy = cc.ClubCascadeGLM(n_features=1, users="abc", alpha=20.0, reg=1.0)
+    club = cc.ClubCascadeGLM(n_features=1, users="abc", alpha=20.0, reg=1.0)
+    policy = cc.AlphaSchedule(cc.UserSelection(club, rounds=100))
     for _ in range(8):
         policy.update("a", [[1.0]], 0)
         policy.update("b", [[1.0]], None)

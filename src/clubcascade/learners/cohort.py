@@ -1,0 +1,218 @@
+"""What CohortCascade learns: statistics of users, and models of cohorts and of everyone."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from clubcascade.core import Catalog, Floats, Ints, array_of, fill
+from clubcascade.kernels import cohort as _answers  # noqa: F401
+from clubcascade.kernels import cohort_constants as constants
+from clubcascade.kernels import cohort_posterior as posterior
+from clubcascade.kernels import cohort_state, entry_points, packed_items
+from clubcascade.learners.arrays import aligned_zeros
+from clubcascade.learners.base import Learner
+from clubcascade.learners.cohort_checks import check_cohorts
+from clubcascade.learners.models import Models
+from clubcascade.learners.seeds import key_of
+
+_USERS = ("gram", "moment", "count", "label", "due", "after", "before")
+_COHORTS = ("root", "root_count", "prior", "prior_log_det", "size", "head", "split_due")
+_LEARNED = {"error": "error", "predictor": "way"}
+"""Arrays of the selection, and their names in a state and its files."""
+_SAVED = {
+    "noise": ("noise_variance", "move_rate"),
+    "tally": ("n_lists", "n_cohorts", "n_users", "last_model", "n_assigned"),
+    "draws": ("n_drawn",),
+}
+"""Scalars that are saved, by the arrays of the file that hold them."""
+_WORK_VECTORS = ("list_moment", "residual_work", "product_work", "mean_work", "deviation_work")
+_WORK_MATRICES = ("list_gram", "factor_work", "matrix_work", "inverse_work", "precision_work")
+
+
+class CohortModels(Learner):
+    """Model 0 is everyone's, the others are of cohorts; a row per user, and one that stays empty.
+
+    Parameters
+    ----------
+    d
+        Number of features.
+    n_users
+        Users known beforehand.
+    logistic
+        Whether the link is logistic.
+    explore, reg, max_cohorts, seed
+        As for :class:`clubcascade.CohortCascade`.
+    """
+
+    draws = True
+
+    def __init__(
+        self,
+        d: int,
+        n_users: int,
+        *,
+        logistic: bool,
+        explore: float,
+        reg: float,
+        max_cohorts: int,
+        seed: int,
+    ) -> None:
+        self.d, self.explore = d, explore
+        self._keys = {"draw_key": key_of(seed, "draws"), "move_key": key_of(seed, "moves")}
+        self._packed: WeakKeyDictionary[Catalog, Any] = WeakKeyDictionary()
+        self.compiled = None
+        self._allocate(reg, max_cohorts + 1, logistic)
+        self._reserve(max(n_users + 1, 8), n_users=n_users)
+
+    def _allocate(self, reg: float, most: int, logistic: bool) -> None:
+        d = self.d
+        self.models = Models(d, reg, most)
+        self.arrays: dict[str, npt.NDArray[Any]] = {
+            "root": aligned_zeros(most, d, d),
+            "root_count": np.zeros(most, np.int64),
+            "prior": aligned_zeros(most, d, d),
+            "prior_log_det": np.zeros(most),
+            "size": np.zeros(most, np.int64),
+            "head": np.zeros(most, np.int64),
+            "split_due": np.zeros(most, np.int64),
+            "error": np.zeros(
+                (constants.N_BUCKETS + 1, constants.N_PREDICTORS + 1)
+            ),  # last row: scratch
+            "predictor": np.full(constants.N_BUCKETS, constants.FIRST_PREDICTOR),
+            **{name: aligned_zeros(d) for name in _WORK_VECTORS},
+            **{name: aligned_zeros(d, d) for name in _WORK_MATRICES},
+            "split_user": np.zeros(constants.MAX_SPLIT_USERS, np.int64),
+            "split_side": np.zeros(constants.MAX_SPLIT_USERS, np.int64),
+            "candidate_work": np.zeros(constants.SCORED_CANDIDATES, np.int64),
+        }
+        self._scalars: dict[str, Any] = {
+            "explore": self.explore,
+            "within_variance": constants.WITHIN_VARIANCE,
+            "between_variance": constants.BETWEEN_VARIANCE,
+            "mean_widening": constants.MEAN_WIDENING,
+            "logistic": logistic,
+            "draws_moves": True,
+            "measures_noise": True,
+            "mirrors_draws": True,
+            "sequential": True,
+            "noise_variance": constants.INITIAL_NOISE
+            * (constants.LOGISTIC_NOISE if logistic else 1.0),
+            "move_rate": 1.0,
+            "n_lists": 0,
+            "n_cohorts": 0,
+            "n_users": 0,
+            "last_model": 0,
+            "n_assigned": 0,
+            "n_drawn": 0,
+        }
+        for g in range(most):
+            self.models.clear(g)
+            self.arrays["root"][g] = np.sqrt(reg) * np.eye(d)
+        self._capacity = 0
+
+    def _reserve(self, capacity: int, **changes: Any) -> None:
+        """Make room for ``capacity`` users; one more row than users, for new ones."""
+        d, a, kept = self.d, self.arrays, self._capacity
+        old = {name: a[name] for name in _USERS if name in a}
+        a["gram"], a["moment"] = aligned_zeros(capacity, d, d), aligned_zeros(capacity, d)
+        for name in ("count", "label", "due", "after", "before"):
+            a[name] = np.zeros(capacity, np.int64)
+        for name, value in old.items():
+            a[name][:kept] = value[:kept]
+        self._capacity = capacity
+        self._bind(**changes)
+
+    def _bind(self, **changes: Any) -> None:
+        """Bind arrays and scalars into the structure that the kernels take."""
+        known = self._scalars if self.compiled is None else self.compiled.scalars()
+        self.compiled = cohort_state.Cohort.make(
+            ridge=self.models.struct,
+            **self.arrays,
+            **(known | changes),
+            **self._keys,
+        )
+
+    def join(self, user: Hashable, number: int) -> None:
+        """Make room for the user's statistics."""
+        if number + 1 == self._capacity:
+            self._reserve(2 * self._capacity)
+        self.compiled.n_users = number + 1
+
+    def labels(self, n_users: int) -> Ints:
+        """Return the cohort of each user, 0 before it has one, in the order of their numbers."""
+        return np.array(self.arrays["label"][:n_users], dtype=np.intp)
+
+    def ranking_view(self, catalog: Catalog, k: int) -> Any:
+        """Return the catalogue as it is ranked."""
+        found = self._packed.get(catalog)
+        if found is None:
+            every = np.arange(len(catalog))
+            found = self._packed[catalog] = packed_items.pack(catalog._rows, every)
+        return found
+
+    def rank_new_user(
+        self, user: Hashable, number: int, items: Floats | Catalog, rows: Ints, scores: Floats
+    ) -> None:
+        """Rank by the row that stays empty, which is that of the next user."""
+        if isinstance(items, Catalog):
+            view = self.ranking_view(items, len(rows))
+            entry_points.rank_catalog(self.compiled, number, view, rows, scores)
+        else:
+            entry_points.rank_items(self.compiled, number, items, rows, scores)
+
+    def mean_weights(self, number: int, out: Floats) -> Floats:
+        """Fill ``out`` with the weights expected of a user, and return it."""
+        posterior.mean_weights(self.compiled, number, out)
+        return out
+
+    def widths(self, number: int, rows: Floats) -> Floats:
+        """Return how widely the attraction of items is drawn for a user: one deviation each."""
+        a, precisions = self.arrays, constants.PRECISIONS
+        predictor, levels = posterior.predictor_of(self.compiled, number), len(precisions) + 1
+        root = a["root"][a["label"][number] if predictor >= levels else 0]
+        own: Any = 0.0
+        shrunk: Any = rows.T
+        if predictor % levels < len(precisions):
+            precision = precisions[predictor % levels]
+            solved = np.linalg.solve(a["gram"][number] + precision * np.eye(self.d), rows.T)
+            own, shrunk = (rows.T * solved).sum(axis=0), precision * solved
+        mean = np.linalg.solve(np.triu(root).T, shrunk)
+        scale = self.explore * np.sqrt(self.compiled.noise_variance)
+        spread: Floats = scale * np.sqrt(own + constants.MEAN_WIDENING**2 * (mean**2).sum(axis=0))
+        return spread
+
+    def state(self, n_users: int) -> dict[str, Any]:
+        """Return copies of the statistics of users and the models of cohorts."""
+        a, now = self.arrays, self.compiled.scalars()
+        kept = {name: a[name][:n_users] for name in _USERS}
+        kept |= {saved: a[name] for name, saved in _LEARNED.items()}
+        kept |= {name: np.array([now[part] for part in parts]) for name, parts in _SAVED.items()}
+        used = now["last_model"] + 1
+        kept |= {name: a[name][:used] for name in _COHORTS}
+        copies = {name: value.copy() for name, value in kept.items()}
+        return {**copies, **self.models.state(used)}
+
+    def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
+        """Take over what :meth:`state` returned."""
+        n, a = len(users), self.arrays
+        self._reserve(max(n + 1, 8))
+        fill(a["error"], state, "error")
+        fill(a["predictor"], state, _LEARNED["predictor"], constants.N_PREDICTORS)
+        scalars: dict[str, Any] = {}
+        for name, parts in _SAVED.items():
+            dtype = np.float64 if name == "noise" else np.int64
+            values = array_of(state, name, (len(parts),), dtype)
+            scalars |= dict(zip(parts, values.tolist(), strict=True))
+        used = scalars["last_model"] + 1
+        for name in _USERS:
+            fill(a[name][:n], state, name, used if name == "label" else None)
+        for name in _COHORTS:
+            fill(a[name][:used], state, name)
+        self.models.load_state(state, used)
+        check_cohorts(a, scalars, n)
+        self._bind(**scalars)
