@@ -349,8 +349,8 @@ def test_a_first_look_lasts_until_something_is_to_be_seen(name: str, quick: bool
     experiment = read_experiment(name, quick=quick)
     turns = []
     for contender in experiment.policies:
-        turns += [step[0] for step in contender.parameters.get("alpha_schedule", [])]
-        turns += [contender.parameters[key] for key in ("ask",) if key in contender.parameters]
+        turns += [step[0] for step in contender.parameters.get("steps", [])]
+        turns += [contender.parameters[key] for key in ("rounds",) if key in contender.parameters]
     assert len(turns) >= 3
     assert all(experiment.rounds_of(panel) > 1.5 * max(turns) for panel in experiment.panels)
 

@@ -63,12 +63,21 @@ class Cell:
         content = {
             "format": RESULTS_FORMAT,
             "version": _version(),
-            "sources": sources_of(self.contender.policy, self.panel.environment),
+            "sources": self._sources(),
             "world": self.world,
             "policy": [self.contender.policy, self.contender.parameters],
             "run": [self.rounds, self.k, self.every],
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+    def _sources(self) -> str:
+        """Hash the sources that the run goes through, those of a policy inside among them."""
+        name, inner = self.contender.policy, self.contender.parameters.get("policy")
+        hashed = sources_of(name, self.panel.environment)
+        while isinstance(inner, Mapping):
+            hashed += sources_of(inner["name"], self.panel.environment)
+            inner = inner.get("policy")
+        return hashed
 
     @property
     def effort(self) -> float:

@@ -30,10 +30,12 @@ from clubcascade.experiment.schema import (
     FileTable,
     Length,
     Panel,
+    Parameters,
     Tune,
     read_table,
 )
 from clubcascade.policies import POLICIES
+from clubcascade.policies._legacy import upgraded_entry
 
 __all__ = ["Contender", "Experiment", "Panel", "Tune", "parse", "read_experiment", "shipped"]
 
@@ -231,6 +233,8 @@ def _panel(where: str, panel: Panel, *, own_rounds: bool) -> Panel:
 
 def _lines(where: str, entry: Contender) -> list[Contender]:
     """Check a policy and state its defaults: one line, or as many as its sweep has points."""
+    name, stated = upgraded_entry(entry.policy, entry.parameters)
+    entry = replace(entry, policy=name, parameters=stated)
     cls = _registered(f"{where}.policy", "policy", entry.policy, {**POLICIES, **BOUNDS})
     for key, grid in (("tune", entry.tune), ("sweep", entry.sweep)):
         check_grid(cls, grid, f"{where}.{key}")
@@ -239,10 +243,20 @@ def _lines(where: str, entry: Contender) -> list[Contender]:
         point = dict(zip(entry.sweep, values, strict=True))
         derived = ["n_features", "seed", *entry.tune]
         given = {**entry.parameters, **point}
-        parameters = complete(cls, given, f"{where}.parameters", derived=derived)
+        parameters = _completed(cls, given, f"{where}.parameters", derived)
         label = ", ".join([entry.label, *(f"{key}={value}" for key, value in point.items())])
         lines.append(Contender(label, entry.policy, parameters, entry.tune))
     return lines
+
+
+def _completed(cls: type, given: Parameters, where: str, derived: list[str]) -> Parameters:
+    """State the defaults of a policy, and those of a policy inside it."""
+    parameters = complete(cls, given, where, derived=derived)
+    if isinstance(inner := parameters.get("policy"), Mapping):
+        name, rest = str(inner.get("name")), {k: v for k, v in inner.items() if k != "name"}
+        kind = _registered(f"{where}.policy.name", "policy", name, POLICIES)
+        parameters["policy"] = {"name": name, **_completed(kind, rest, f"{where}.policy", derived)}
+    return parameters
 
 
 def _registered(where: str, kind: str, name: str, registry: Mapping[str, type]) -> type:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from clubcascade.errors import InvalidConfig, unknown_name
+from clubcascade.errors import InvalidArgument, InvalidConfig, unknown_name
 from clubcascade.experiment.schema import Parameters
 
 
@@ -40,6 +40,10 @@ def complete(cls: type, given: Parameters, where: str, *, derived: Iterable[str]
         Parameters that may be missing because they follow from the cell: sizes and seeds.
     """
     known, left_out = accepted(cls), set(derived)
+    try:
+        getattr(cls, "refuse_moved", list)(given)
+    except InvalidArgument as error:
+        raise InvalidConfig(f"{where}: {error}") from None
     reject_unknown("parameter", given, known, where)
     result = {}
     for name, parameter in known.items():

@@ -13,15 +13,22 @@ in a policy                             stands for
 ======================================  =========================================================
 ``users = "all"``                       all users of the environment
 ``partition = "true"``                  the true clusters
-``n_clusters = "true"``                 the number of true clusters
-``item_eigenvalue = "true"``            the theorem's lambda_x of the environment's items
-``horizon = "rounds"``                  the number of rounds of the run
+``alpha = {theorem = 2}``, or           the constant of Theorem 2 (4 for policies with a link) in
+``beta = {theorem = 2}``                this world and run
+``edge_probability =                    that of the paper's discussion, for the true clusters
+{smallest_share = 0.5}``
 ======================================  =========================================================
+
+Other entries of such a table are arguments of the function of :mod:`clubcascade.theory`:
+``alpha = {theorem = 2, item_eigenvalue = 0.05}``. The parameter ``policy`` of a policy around
+another one is a table of the other's name and parameters:
+``policy = {name = "club_cascade", alpha = 2.0}``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from clubcascade import click, theory
@@ -30,7 +37,16 @@ from clubcascade.errors import InvalidArgument, InvalidConfig, unknown_name
 from clubcascade.experiment.data import clicks_of
 from clubcascade.experiment.parameters import accepted, reject_unknown
 from clubcascade.experiment.schema import Parameters
+from clubcascade.links import read_link
 
+CONSTANTS: dict[tuple[str, int | None], Callable[..., float]] = {
+    ("alpha", 2): theory.alpha,
+    ("alpha", 4): theory.alpha_glm,
+    ("beta", 2): theory.beta,
+    ("beta", 4): theory.beta_glm,
+    ("edge_probability", None): theory.edge_probability,
+}
+"""What gives a constant of the paper, by its name and its theorem."""
 CLICK_MODELS: dict[str, type[Any]] = {"cascade": click.Cascade, "dcm": click.DCM}
 """The click models by the name that an experiment file gives them."""
 
@@ -72,20 +88,52 @@ def policy_values(parameters: Parameters, env: Any, rounds: int) -> Parameters:
     values = dict(parameters)
     if values.get("users") == "all":
         values["users"] = range(env.n_users)
-    if values.get("horizon") == "rounds":
-        values["horizon"] = rounds
-    if values.get("item_eigenvalue") == "true":
-        values["item_eigenvalue"] = theory.item_eigenvalue(env.catalog.features)
     if values.get("partition") == "true":
         values["partition"] = _true_clusters(env, "partition")
-    if values.get("n_clusters") == "true":
-        values["n_clusters"] = len(set(_true_clusters(env, "n_clusters").tolist()))
+    for name in ("alpha", "beta", "edge_probability"):
+        if isinstance(values.get(name), Mapping):
+            values[name] = _constant(name, values, env, rounds)
+    if isinstance(values.get("policy"), Mapping):
+        values["policy"] = policy_values(values["policy"], env, rounds)
     return values
+
+
+def _constant(name: str, values: Parameters, env: Any, rounds: int) -> float:
+    """Work out a constant of the paper from a table, from the world and from the run."""
+    given = dict(values[name])
+    which = (name, None if name == "edge_probability" else given.pop("theorem", None))
+    if which not in CONSTANTS:
+        raise InvalidConfig(
+            f"{name} must be a number or {{theorem = 2}}, 4 for policies with a link, "
+            f"got {values[name]!r}"
+        )
+    known: dict[str, Callable[[], Any]] = {
+        "n_features": lambda: env.n_features,
+        "n_users": lambda: env.n_users,
+        "n_clusters": lambda: len(set(_true_clusters(env, name).tolist())),
+        "item_eigenvalue": lambda: theory.item_eigenvalue(env.catalog.features),
+        "horizon": lambda: rounds,
+        "reg": lambda: values["reg"],
+        "slope": lambda: read_link(values["link"]).slope,
+        "delta": lambda: 0.1,
+    }
+    wanted = inspect.signature(CONSTANTS[which]).parameters
+    reject_unknown("parameter", given, wanted, name)
+    missing = [each for each in wanted if each not in given and each not in known]
+    if missing:
+        raise InvalidConfig(f"missing parameter {missing[0]!r} in {name}")
+    try:
+        arguments = {each: given[each] if each in given else known[each]() for each in wanted}
+        return CONSTANTS[which](**arguments)
+    except InvalidConfig:
+        raise
+    except (InvalidArgument, KeyError) as error:
+        raise InvalidConfig(f"{name}: {error}") from None
 
 
 def _true_clusters(env: Any, name: str) -> Any:
     if getattr(env, "partition", None) is None:
-        raise InvalidConfig(f"{name} = 'true', but the true clusters are unknown")
+        raise InvalidConfig(f"{name} needs the true clusters, which are unknown")
     return env.partition
 
 

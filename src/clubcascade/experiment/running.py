@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,6 +21,7 @@ from clubcascade.experiment.cells import Cell, Seeds
 from clubcascade.experiment.parameters import accepted
 from clubcascade.experiment.placeholders import environment_values, policy_values
 from clubcascade.experiment.provenance import origin
+from clubcascade.experiment.schema import Parameters
 from clubcascade.policies import policy_class
 from clubcascade.simulation import Trace, simulate
 
@@ -101,8 +102,16 @@ def _build_policy(cell: Cell, env: Environment) -> Policy | Bound:
 
 
 def _make(cls: type, parameters: dict[str, Any], derived: dict[str, Any]) -> Any:
+    return cls(**_with_derived(cls, parameters, derived))
+
+
+def _with_derived(cls: type, parameters: Parameters, derived: Parameters) -> Parameters:
+    """Add the sizes and seeds that a constructor takes, also to those of a policy inside."""
     known = accepted(cls)
-    return cls(**{name: value for name, value in derived.items() if name in known} | parameters)
+    values = {name: value for name, value in derived.items() if name in known} | parameters
+    if isinstance(inner := values.get("policy"), Mapping):
+        values["policy"] = _with_derived(policy_class(inner["name"]), dict(inner), derived)
+    return values
 
 
 @contextmanager

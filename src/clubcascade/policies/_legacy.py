@@ -34,6 +34,9 @@ MOVED_GLM = {
 }
 """The same of the policies with a link."""
 
+UNSAID = {"horizon", "n_clusters", "item_eigenvalue", "smallest_share", "alpha_schedule"}
+"""Those whose default was None, which a saved experiment does not state."""
+
 Model = tuple[str, dict[str, Any], dict[str, Any]]
 
 
@@ -74,23 +77,57 @@ def _n_clusters(old: dict[str, Any]) -> int:
 
 def _club(old: dict[str, Any], state: dict[str, Any]) -> Model:
     """Return an earlier ClubCascade, in the parts that it is made of now."""
-    variant, explore = old.pop("variant", "paper"), old.pop("explore", "ucb")
-    share, ask = old.pop("spanner_share", 0.3), old.pop("ask", 0)
-    steps = old.pop("alpha_schedule", None)
+    inner, wrappers = _parts(old)
     params = _constants(old)
-    name = "club_cascade" if variant == "paper" else "club_cascade_2017"
-    if variant == "paper" and params["alpha"] is None:
+    if inner == "club_cascade" and params["alpha"] is None:
         params["alpha"] = 2.0
     if params["beta"] is None:
         params["beta"] = 1.0
-    wrappers: list[tuple[str, dict[str, Any]]] = []
-    if explore == "spanner":
-        wrappers.append(("spanner_exploration", {"share": share}))
-    if ask:
-        wrappers.append(("user_selection", {"rounds": ask}))
-    if steps:
-        wrappers.append(("alpha_schedule", {"steps": steps}))
-    for wrapper, more in wrappers:
-        name, params = wrapper, {"policy": {"name": name, **params}, **more}
+    for wrapper in wrappers:
         state = state | {f"{wrapper}.updates": state.get("updates", np.array([0]))}
-    return name, params, state
+    return *_wrapped(inner, params, wrappers), state
+
+
+def _parts(old: dict[str, Any]) -> tuple[str, dict[str, dict[str, Any]]]:
+    """Take the discussed parts out of parameters; return the policy, and what is around it."""
+    variant, explore = old.pop("variant", "paper"), old.pop("explore", "ucb")
+    found = {
+        "spanner_exploration": {"share": old.pop("spanner_share", 0.3)},
+        "user_selection": {"rounds": old.pop("ask", 0)},
+        "alpha_schedule": {"steps": old.pop("alpha_schedule", None)},
+    }
+    if explore != "spanner":
+        del found["spanner_exploration"]
+    wrappers = {name: more for name, more in found.items() if any(more.values())}
+    return ("club_cascade" if variant == "paper" else "club_cascade_2017"), wrappers
+
+
+def _wrapped(
+    name: str, params: dict[str, Any], wrappers: dict[str, dict[str, Any]]
+) -> tuple[str, dict[str, Any]]:
+    for wrapper, more in wrappers.items():
+        name, params = wrapper, {"policy": {"name": name, **params}, **more}
+    return name, params
+
+
+def upgraded_entry(name: str, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return a policy of a saved experiment, every value stated, as this version has it."""
+    stated = {"club_cascade": set(MOVED) - UNSAID, "club_cascade_glm": {"delta"}}.get(name)
+    if stated is None or not stated <= params.keys():
+        return name, params
+    old = dict(params)
+    name, wrappers = _parts(old) if name == "club_cascade" else (name, {})
+    gone = {each: old.pop(each, None) for each in MOVED_GLM}
+
+    def table(**more: Any) -> dict[str, Any]:
+        named = {each: gone[each] for each in more.pop("of")}
+        return more | {k: v for k, v in named.items() if v not in (None, "true", "rounds")}
+
+    theorem = 4 if "link" in old else 2
+    if gone["horizon"] is not None:
+        old["beta"] = table(theorem=theorem, of=["horizon", "n_clusters"])
+    if gone["item_eigenvalue"] is not None:
+        old["alpha"] = table(theorem=theorem, of=["item_eigenvalue"])
+    if gone["smallest_share"] is not None:
+        old["edge_probability"] = table(of=["n_clusters", "smallest_share", "delta"])
+    return _wrapped(name, old, wrappers)

@@ -76,7 +76,8 @@ def policies(run: Run, panel: Panel, role: str) -> list[Contender]:
     if role == "random":
         return kind("random")[:1]
     if role == "constants":
-        return [c for c in club if {"horizon", "item_eigenvalue"} <= c.parameters.keys()]
+        made = ("alpha", "beta")  # tables such as {theorem = 2}
+        return [c for c in club if all(isinstance(c.parameters.get(n), Mapping) for n in made)]
     if role == "bound":
         whole = kind("theorem_bound")
         return [c for c in whole if c.parameters.get("part", "whole") == "whole"]
