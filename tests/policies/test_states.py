@@ -117,7 +117,7 @@ def test_rings_of_a_cohort_that_are_not_whole_are_refused():
 def test_a_gram_matrix_that_cannot_be_is_refused():
     """Else draws are no numbers, and a list has one row several times."""
     policy = POLICIES["cohort_cascade"](n_features=3, seed=3)
-    played(policy)
+    trained(policy)
     before = policy.state()
     for gram in (-before["gram"], before["gram"] - 2 * np.eye(3)):
         with pytest.raises(ModelFileError, match="gram must be positive semidefinite"):

@@ -10,6 +10,7 @@ import pytest
 import clubcascade as cc
 from clubcascade.checks import check_policy
 from clubcascade.checks._rounds import same, trained
+from clubcascade.core import array_of
 from clubcascade.policies import POLICIES
 from clubcascade.policies._wrapper import Wrapper
 from tests.outside import GREEDY
@@ -40,7 +41,7 @@ class LastClick(Wrapper):
         return super()._own_state() | {"seen": self.seen.copy()}
 
     def _read_own(self, own):
-        return super()._read_own(own) | {"seen": np.array(own["seen"])}
+        return super()._read_own(own) | {"seen": array_of(own, "seen", (2,)).copy()}
 
     @classmethod
     def examples(cls):

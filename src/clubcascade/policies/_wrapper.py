@@ -69,6 +69,14 @@ class Wrapper(Policy):
     def _updated(self) -> None:
         """Do what a subclass does after every update."""
 
+    @property
+    def _prefix(self) -> str:
+        """What the names of own parts begin with: the wrapper's name, and which of its kind."""
+        inner, others = self.policy, 0
+        while isinstance(inner, Wrapper):
+            inner, others = inner.policy, others + (type(inner) is type(self))
+        return f"{self.registry_name()}{others + 1 if others else ''}."
+
     # -- state: that of the policy inside, and own parts named after the wrapper ----------------
 
     def _own_state(self) -> dict[str, npt.NDArray[Any]]:
@@ -82,18 +90,19 @@ class Wrapper(Policy):
     def state(self) -> dict[str, Any]:
         """Return all that was learned: arrays (copies) and plain values."""
         with self._lock:
-            start = f"{self.registry_name()}."
+            start = self._prefix
             own = {start + name: value for name, value in self._own_state().items()}
             return self.policy.state() | own
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take over what :meth:`state` returned, from a policy of the same parameters."""
-        start = f"{self.registry_name()}."
+        start = self._prefix
         with self._lock:
             with fitting(self):
                 inner = {name: part for name, part in state.items() if not name.startswith(start)}
-                own = {name: state[start + name] for name in self._own_state()}
-                check_numbers({start + name: part for name, part in own.items()}, self._own_state())
+                like = self._own_state()
+                own = {name: state[start + name] for name in like}
+                check_numbers(own, like)
                 learned = self._read_own(own)
             self.policy.load_state(inner)
             vars(self).update(learned)
