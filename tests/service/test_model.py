@@ -1,13 +1,20 @@
 """Models learn from answers in groups, and are the same to the bit as if each had come alone."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from clubcascade import model_file
+from clubcascade.core.state import same
 from clubcascade.policies import policy_class
 from clubcascade.service.book import AT_ONCE, Book
+from clubcascade.service.frozen import digest
+from clubcascade.service.model import Model
 from clubcascade.service.records import Learned, ModelMade
 
 D = 3
+EARLIER = Path(__file__).parents[1] / "model_formats" / "earlier"
 
 
 def answers(n, seed=3):
@@ -54,3 +61,16 @@ def test_nothing_to_learn_changes_nothing():
     before = made.digest()
     made.learn([])
     assert (made.digest(), made.number) == (before, 2)
+
+
+@pytest.mark.parametrize("name", ["all", "code2017", "theorem", "glm-theorem"])
+def test_a_model_of_an_earlier_version_is_kept_as_it_was_made(name):
+    """Its digest is that of before, and an earlier version can read the store again."""
+    policy, params, state = model_file.read(EARLIER / f"{name}.cc")
+    model = Model.made(ModelMade("m", policy, params, state))
+    assert model.parts()[0]["params"] == params and model.parts()[0]["policy"] == policy
+    again = Model.from_parts("m", *model.parts())
+    assert digest([("m", again.parts())]) == digest([("m", model.parts())])
+    for one in (model, again):
+        one.policy.update(0, np.eye(3), 1)
+    assert same(model.policy.state(), again.policy.state())

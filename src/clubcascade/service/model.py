@@ -39,6 +39,7 @@ class Model:
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.version = 0
         self.lock = threading.Lock()
+        self._made_as = policy.registry_name(), policy.params  # earlier versions had other names
         self._made_with: Any = None  # the place in the stream of draws when the model was made
         self._scores = getattr(policy, "scores", None)
         kind: Any = type(policy)
@@ -54,7 +55,7 @@ class Model:
         draws = event.state.get("draws")
         moved = {} if draws is None else {"draws": draws + run % RUNS * DRAWS_OF_A_RUN}
         model = cls(event.model, restored(event.policy, event.params, event.state | moved))
-        model._made_with = draws
+        model._made_as, model._made_with = (event.policy, event.params), draws
         return model
 
     # -- serving -------------------------------------------------------------------------------
@@ -186,8 +187,8 @@ class Model:
                 state["draws"] = self._made_with  # what was drawn since is no part of the log
             catalog = self.catalog
             plain: dict[str, Any] = {
-                "policy": self.policy.registry_name(),
-                "params": self.policy.params,
+                "policy": self._made_as[0],
+                "params": self._made_as[1],
                 "state": {n: v for n, v in state.items() if not isinstance(v, np.ndarray)},
                 "items": None if catalog is None else list(catalog.ids),
                 "counters": dict(self.counters),
