@@ -26,7 +26,7 @@ def serve(
         int | None, typer.Option(min=1, help="Make the model 'default' with so many features.")
     ] = None,
     policy: Annotated[
-        str | None, typer.Option(help="Policy of the model 'default'; else club_cascade.")
+        str | None, typer.Option(help="Policy of the model 'default'; by default cohort_cascade.")
     ] = None,
     wait: Annotated[float, typer.Option(help="Seconds that feedback may take.")] = 86_400.0,
     absent: Annotated[
