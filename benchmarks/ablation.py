@@ -113,11 +113,11 @@ VARIANTS: dict[str, Maker] = {
     "no everyone: cohort and user": only_predictors(
         lambda predictor: predictor > len(constants.PRECISIONS)
     ),
-    "moves to the best cohort, not drawn": with_scalars(draws_moves=False),
+    "reassigned to the best cohort, not drawn": with_scalars(draws_moves=False),
     "draws not mirrored": with_scalars(mirrors_draws=False),
     "the whole list at once": with_scalars(sequential=False),
     "noise fixed at 1/4": with_scalars(measures_noise=False, noise_variance=0.25),
-    "centres drawn no wider than users": with_scalars(mean_widening=1.0),
+    "prior means drawn no wider than users": with_scalars(mean_widening=1.0),
     "explore / 2": explore(0.5),
     "explore x 2": explore(2.0),
     "explore x 4": explore(4.0),
