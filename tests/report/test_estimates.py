@@ -51,8 +51,13 @@ def test_the_ends_of_the_ratio_are_where_the_t_test_turns(values):
         (found.high + 0.01 * width, False),
     ]:
         e = a - r * b
-        t = abs(e.mean()) / (e.std(ddof=1) / math.sqrt(len(e)))
-        assert (t <= stats.t.ppf(0.975, len(e) - 1)) == inside
+        half = stats.t.ppf(0.975, len(e) - 1) * e.std(ddof=1) / math.sqrt(len(e))
+        assert (abs(e.mean()) <= half) == inside, "also where a - r b is the same for all"
+
+
+def test_runs_that_are_all_equal_have_an_interval_without_width():
+    found = ratio(np.array([99.298, 99.298]), np.array([0.613, 0.613]))
+    assert found.high - found.low < 1e-12
 
 
 def test_a_ratio_to_what_may_be_zero_has_no_bounded_interval():

@@ -76,7 +76,9 @@ def ratio(ours: Floats, theirs: Floats) -> Estimate:
     if square <= 0:
         return Estimate(value, -math.inf, math.inf)
     middle = over * below - c * sab
-    root = math.sqrt(max(middle**2 - square * (over**2 - c * saa), 0.0))
+    # middle**2 - square * (over**2 - c * saa), without differences of large numbers
+    within = float(np.var(below * a - over * b, ddof=1))
+    root = math.sqrt(max(c * (within - c * (saa * sbb - sab**2)), 0.0))
     return Estimate(value, (middle - root) / square, (middle + root) / square)
 
 
