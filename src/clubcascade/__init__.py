@@ -42,7 +42,7 @@ if _typing.TYPE_CHECKING:
     from clubcascade.service.decision import Decision, Outcome
     from clubcascade.service.recommender import Recommender
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "POLICIES",
