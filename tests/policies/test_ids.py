@@ -148,10 +148,11 @@ def test_what_no_file_keeps_is_refused_at_once(name):
             policy.recommend(user, ITEMS, 1)
         with pytest.raises(InvalidArgument, match="^user must be"):
             policy.update(user, ITEMS[[0, 1]], 1)
-        with pytest.raises(InvalidArgument, match="^users must be"):
-            policy.recommend_many([0, user], ITEMS, 1)
-        with pytest.raises(InvalidArgument, match="^users must be"):
-            policy.update_many([0, user], many, [1, 1])
+        if hasattr(policy, "recommend_many"):  # not of a policy around another one
+            with pytest.raises(InvalidArgument, match="^users must be"):
+                policy.recommend_many([0, user], ITEMS, 1)
+            with pytest.raises(InvalidArgument, match="^users must be"):
+                policy.update_many([0, user], many, [1, 1])
         assert same(policy.state(), before)
 
 

@@ -20,7 +20,7 @@ from tests.experiment import tiny
 from tests.report import made
 
 RECORD = Path(__file__).with_name("recorded_verdicts.txt")
-CONSTANTS = {"horizon": "rounds", "n_clusters": "true", "item_eigenvalue": "true"}
+CONSTANTS = {"alpha": {"theorem": 2}, "beta": {"theorem": 2}}
 BOUND: dict[str, Any] = {
     "rounds": 100,
     "seeds": 3,

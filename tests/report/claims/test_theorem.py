@@ -5,7 +5,7 @@ from tests.experiment import tiny
 from tests.report import made
 from tests.report.claims.said import judged, verdict
 
-CONSTANTS = {"horizon": "rounds", "n_clusters": "true", "item_eigenvalue": "true"}
+CONSTANTS = {"alpha": {"theorem": 2}, "beta": {"theorem": 2}}
 PLAN = tiny.experiment(
     rounds=100,
     seeds=3,
