@@ -24,7 +24,10 @@ def build(name: str, env: Synthetic) -> Policy | None:
         "users": range(env.n_users),
         "partition": env.partition,
         "seed": SEED,
+        "rounds": 1_000,
     }
+    inside = ("n_features", "users", "seed")
+    given["policy"] = {"name": "club_cascade", **{name: given[name] for name in inside}}
     asked = inspect.signature(kind).parameters
     needed = {name for name, p in asked.items() if p.default is inspect.Parameter.empty}
     if not needed <= given.keys():

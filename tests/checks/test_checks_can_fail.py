@@ -7,6 +7,7 @@ import clubcascade as cc
 from clubcascade.checks import check_policy
 from clubcascade.checks import policies as checks
 from clubcascade.core import generator_of
+from clubcascade.learners.base import numbered
 from clubcascade.policies import POLICIES
 
 
@@ -50,7 +51,8 @@ class RepeatsRows(cc.Random):
 class FillsBeforeItChecks(cc.C3UCB):
     def load_state(self, state):
         try:
-            self._take(state)
+            self._learner.load_state(state, dict(enumerate(state["users"] or ())))
+            self._numbers = numbered(state["users"])
         except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
             raise cc.errors.ModelFileError("too late") from error
 
@@ -125,6 +127,8 @@ class Draws(cc.C3UCB):
     def recommend(self, user, items, k):
         super().recommend(user, items, k)
         return self._rng.permutation(len(items))[:k]
+
+    has_scores = False
 
     def state(self):
         return super().state() | {"draws": self._rng.bit_generator.state}

@@ -30,6 +30,8 @@ def made(kind, params):
     own = {name: value for name, value in params.items() if name in example}
     if "n_features" in example:
         own["n_features"] = D
+    if "policy" in example:
+        own["policy"] = example["policy"] | {"n_features": D}
     try:
         return kind(**example | own)
     except InvalidArgument:
