@@ -25,7 +25,7 @@ class CohortCascade(CompiledPolicy):
     feedback is most probable; they may split, merge and vanish. To explore, weights are drawn from
     what is believed (Thompson sampling), as widely as past predictions were wrong; an item counts
     by the better of the draw and its mirror image, and each place of a list is chosen as if those
-    before had been passed over. A few new users, the pioneers, follow their own taste whatever is
+    before had been passed over. A few new users, warm-up users, follow their own taste whatever is
     judged best, or differences that are never shown would never be found.
 
     Parameters
