@@ -170,14 +170,16 @@ def test_lazy_lists_of_a_catalogue_are_those_of_loose_items(solver):
 
 
 def test_more_users_than_inverses_are_kept_for(monkeypatch):
-    monkeypatch.setattr("clubcascade.policies.club_cascade_glm.OWN_INVERSES", 9)
+    for part in ("club", "user_estimates"):
+        monkeypatch.setattr(f"clubcascade.learners.{part}.OWN_INVERSES", 9)
     for solver in ("exact", "online"):
         env = cc.environments.Synthetic(
             n_users=12, n_clusters=2, n_items=20, n_features=4, link="logistic", seed=3
         )
         weights = {}
         for room in (9, 100):
-            monkeypatch.setattr("clubcascade.policies.club_cascade_glm.OWN_INVERSES", room)
+            for part in ("club", "user_estimates"):
+                monkeypatch.setattr(f"clubcascade.learners.{part}.OWN_INVERSES", room)
             policy = cc.ClubCascadeGLM(
                 n_features=4, users=range(10), alpha=1.0, reg=1.0, solver=solver
             )
@@ -231,9 +233,6 @@ def test_constants_by_default():
         ({"link": 3}, "link must be one of .*, or a clubcascade.Link, got 3"),
         ({"penalty": 0.0}, "penalty must be a number in \\[1e-06, 1e\\+09\\], got 0.0"),
         ({"solver": "newton"}, "solver must be one of 'exact', 'online', got 'newton'"),
-        ({"beta": 1.0, "horizon": 10}, "beta must be left out"),
-        ({"alpha": 1.0, "item_eigenvalue": 0.1}, "alpha must be left out"),
-        ({"horizon": 10}, "n_clusters and item_eigenvalue must be named with horizon"),
         ({"reg": 0.0}, "reg must be"),
     ],
 )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.core import (
@@ -25,13 +23,11 @@ from clubcascade.core import (
     observed_many,
     shown_rows,
 )
-from clubcascade.errors import InvalidArgument, InvalidItems, ModelFileError, UnknownUser
+from clubcascade.errors import InvalidArgument, InvalidItems, UnknownUser
 from clubcascade.kernels import entry_points
 from clubcascade.learners.base import Learner, numbered
 from clubcascade.model_file import check_id
-
-_LARGEST, _MOST = 1e60, 2**62 + 2**61
-"""Numbers and counts of a state are never larger, so that neither overflows at the next step."""
+from clubcascade.policies._states import check_numbers, fitting
 
 
 class CompiledPolicy(Policy):
@@ -341,38 +337,3 @@ class CompiledPolicy(Policy):
         with self._lock:
             learned = {name: value for name, value in vars(other).items() if name != "_lock"}
             vars(self).update(learned)
-
-
-@contextmanager
-def fitting(policy: Policy) -> Iterator[None]:
-    """Say of errors in a state that it does not fit the policy."""
-    try:
-        yield
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-        raise ModelFileError(
-            f"state must be one of a {type(policy).__name__} with the same parameters, "
-            f"got one that does not fit: {error!r}"
-        ) from error
-
-
-def check_numbers(state: dict[str, Any], like: dict[str, Any]) -> None:
-    """Raise if a part of a state is of another kind, or holds numbers that none learns."""
-    for name, value in state.items():
-        if value is None:
-            raise ValueError(f"{name} is None")
-        example = like.get(name)
-        if isinstance(example, np.ndarray) and np.ndim(value) != example.ndim:
-            raise ValueError(f"{name} must have {example.ndim} dimensions, has {np.ndim(value)}")
-        if isinstance(value, np.ndarray) and value.size and value.dtype.kind in "fi":
-            _check_range(name, value)
-
-
-def _check_range(name: str, value: npt.NDArray[Any]) -> None:
-    low, high = (-_LARGEST, _LARGEST) if value.dtype.kind == "f" else (0, _MOST)
-    low, high = {"alpha": (0, np.inf), "user_row": (-1, _MOST)}.get(name, (low, high))
-    if np.isnan(value.min()):
-        raise ValueError(f"{name} holds NaN")
-    if value.min() < low or value.max() > high:
-        raise ValueError(
-            f"{name} must lie in [{low:g}, {high:g}], got {value.min()} to {value.max()}"
-        )

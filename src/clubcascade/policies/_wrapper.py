@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from clubcascade.core import Feedback, Ints, Items, Policy, Shown, array_of
 from clubcascade.errors import InvalidArgument
-from clubcascade.policies._compiled import check_numbers, fitting
+from clubcascade.policies._states import check_numbers, fitting
 from clubcascade.validation import brief
 
 _ANSWERS = frozenset(
