@@ -139,7 +139,10 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         cc.Random().save(tmp_path / "nowhere" / "model.cc")
 
 
-@pytest.mark.parametrize("params", [{"dict": [["no_such", 1]]}, {"dict": [[5, 1]]}, [1], None])
+@pytest.mark.parametrize(
+    "params",
+    [{"dict": [["no_such", 1]]}, {"dict": [[5, 1]]}, {"dict": [["horizon", 9]]}, [1], None],
+)
 def test_parameters_that_no_policy_has_are_refused(tmp_path, params):
     _, path = saved(tmp_path)
     change_header(path, params=params)

@@ -101,7 +101,10 @@ def restored(name: str, params: dict[str, Any], state: dict[str, Any]) -> Policy
     >>> restored("random", {"seed": 7}, {"users": [], "draws": np.array([5])}).state()["draws"]
     array([5])
     """
-    name, params, state = upgraded(name, params, state)
+    try:
+        name, params, state = upgraded(name, params, state)
+    except (AttributeError, KeyError) as error:
+        raise TypeError(f"parameters that no version had: {error!r}") from error
     policy = policy_class(name)(**params)
     policy.load_state(state)
     return policy
