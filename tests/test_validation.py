@@ -109,3 +109,12 @@ def test_numbers_of_any_kind(rows):
 def test_a_number_too_large_for_a_float_is_named():
     with pytest.raises(InvalidArgument, match="beta must be a number in "):
         number("beta", 10**400, low=0)
+
+
+def test_read_only_items_are_left_alone_and_need_no_other_kernel():
+    """Numba compiles for read-only arrays anew; pandas gives such arrays."""
+    items = np.eye(2)
+    assert feature_rows("items", items) is items
+    items.flags.writeable = False
+    rows = feature_rows("items", items)
+    assert rows.flags.writeable and np.array_equal(rows, items)

@@ -180,7 +180,8 @@ def feature_rows(name: str, rows: Any, n_features: int | None = None) -> npt.NDA
     largest = float(squares.max())
     if not largest <= (1 + NORM_TOLERANCE) ** 2:
         raise _wrong_rows(name, matrix, squares)
-    return matrix
+    # a copy takes microseconds; kernels compiled once more, for read-only arrays, take many seconds
+    return matrix if matrix.flags.writeable else matrix.copy()
 
 
 def _wrong_rows(
