@@ -98,10 +98,15 @@ def whole(name: str, value: Any, *, low: int, high: int | None = None) -> int:
 def choice(name: str, value: Any, options: Iterable[Any]) -> Any:
     """Return ``value`` if it is one of ``options``."""
     known = list(options)
-    if not any(value is option or value == option for option in known):
+    array = isinstance(value, np.ndarray)  # no truth value
+    if array or not any(value is option or value == option for option in known):
         listed = ", ".join(repr(option) for option in known)
         raise InvalidArgument(f"{name} must be one of {listed}, got {brief(value)}")
     return value
+
+
+def _iterates(value: Any) -> bool:
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
 
 
 def discounts(name: str, value: Any) -> tuple[float, ...] | None:
@@ -109,7 +114,7 @@ def discounts(name: str, value: Any) -> tuple[float, ...] | None:
     if value is None:
         return None
     wanted = f"{name} must be numbers in [0, 1] that never rise, one per position"
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str) or not _iterates(value):
         raise InvalidArgument(f"{wanted}, got {brief(value)}")
     result = tuple(number(f"{name}[{p}]", each, low=0, high=1) for p, each in enumerate(value))
     if not result or any(later > earlier for earlier, later in pairwise(result)):

@@ -272,7 +272,10 @@ def test_a_file_extends_another(tmp_path: Path):
     ("name", "message"),
     [
         ('"file.toml"', r"file\.toml: extends must be another file, .*got 'file\.toml'"),
-        ("3", r"file\.toml: extends: unknown experiment '3'"),
+        ("3", r"file\.toml: extends must be another file, by name or path, got 3"),
+        ('["synthetic"]', r"file\.toml: extends must be another file, .*got \['synthetic'\]"),
+        ('"\\u0000.toml"', r"file\.toml: extends must be another file"),
+        ('"' + "a" * 300 + '.toml"', r"file\.toml: extends must be another file"),
         ('"syntetic"', r"extends: unknown experiment 'syntetic'.*'synthetic'\?"),
         ('"nowhere.toml"', r"extends must be .*got 'nowhere\.toml'"),
         ('""', r"extends: unknown experiment ''"),
@@ -489,3 +492,25 @@ def test_whatever_stands_at_a_key_the_error_is_a_sentence_of_ours(wrong):
             refused += 1
             assert "$" not in str(error) and "Expected `" not in str(error)
     assert refused > 20
+
+
+def test_what_is_wrong_in_a_file_that_is_extended_is_named(tmp_path: Path):
+    (tmp_path / "base.toml").write_text("rounds = ")
+    (tmp_path / "file.toml").write_text('extends = "base.toml"\n')
+    with pytest.raises(InvalidConfig, match=r"file\.toml: extends base\.toml: not a TOML file"):
+        read_experiment(tmp_path / "file.toml")
+
+
+def test_files_extend_one_another_a_few_times_only(tmp_path: Path):
+    for n in range(40):
+        (tmp_path / f"{n}.toml").write_text(f'extends = "{n + 1}.toml"\n')
+    (tmp_path / "40.toml").write_text("")
+    with pytest.raises(InvalidConfig, match="extends must end after 10 files"):
+        read_experiment(tmp_path / "0.toml")
+
+
+@pytest.mark.parametrize("measure", ["loss", 3, ["regret"]])
+def test_a_measure_that_is_none_is_refused(measure):
+    content = read_content(shipped()["synthetic"]) | {"measure": measure}
+    with pytest.raises(InvalidConfig, match=r"measure must be one of .*got"):
+        parse(content)

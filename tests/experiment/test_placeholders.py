@@ -10,6 +10,7 @@ from clubcascade.errors import InvalidConfig
 from clubcascade.experiment.cells import plan
 from clubcascade.experiment.config import read_experiment
 from clubcascade.experiment.running import build
+from clubcascade.policies._legacy import upgraded_entry
 from tests.experiment import tiny
 
 
@@ -153,3 +154,38 @@ def test_the_true_clusters_of_a_pool_are_not_known(tmp_path):
     experiment = tiny.experiment(panels=[tiny.pool(str(tmp_path / "a.npz"))], policies=[known])
     with pytest.raises(InvalidConfig, match=r"policy 'known': partition needs the true clusters"):
         build(plan(experiment)[0])
+
+
+STATED = {"link": "logistic", "reg": 4.0, "solver": "exact", "horizon": "rounds"}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        (
+            "club_cascade_glm",
+            {"delta": 0.1, "n_clusters": "true", "item_eigenvalue": 0.37},
+            {
+                "alpha": {"theorem": 4, "item_eigenvalue": 0.37},
+                "beta": {"theorem": 4, "item_eigenvalue": 0.37},
+            },
+        ),
+        (
+            "club_cascade_glm",
+            {"delta": 0.1, "n_clusters": 3, "item_eigenvalue": "true", "alpha": 0.6},
+            {"alpha": 0.6, "beta": {"theorem": 4, "n_clusters": 3}},
+        ),
+        (
+            "c3_ucb_glm",
+            {"item_eigenvalue": "true"},
+            {"beta": {"theorem": 4, "n_clusters": 1}},
+        ),
+        ("multiple_glm", {"n_clusters": 9}, {"beta": {"theorem": 4, "n_clusters": 9}}),
+        ("known_clusters_glm", {"partition": "true"}, {"beta": {"theorem": 4}}),
+    ],
+)
+def test_constants_of_a_saved_experiment_with_a_link(name, given, expected):
+    same_name, params = upgraded_entry(name, STATED | given)
+    assert same_name == name
+    assert {each: params[each] for each in ("alpha", "beta") if each in params} == expected
+    assert not params.keys() & {"horizon", "n_clusters", "item_eigenvalue", "delta"}

@@ -1,10 +1,15 @@
 """The parameters of CLUB-cascade: refused at once, or taken from the theorem."""
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 import clubcascade as cc
+from clubcascade.errors import InvalidArgument
+from clubcascade.policies._legacy import upgraded
 
 
 def test_policies_are_validated_at_once():
@@ -54,3 +59,43 @@ def test_two_levels_below_policy_at_most():
     for kind in cc.POLICIES.values():
         chain = [each for each in kind.__mro__ if issubclass(each, cc.Policy)]
         assert len(chain) <= 3, chain  # the policy, its frame, Policy
+
+
+def test_a_subclass_may_have_a_parameter_of_a_moved_name():
+    class Mine(cc.ClubCascade):
+        def __init__(self, *, n_features, delta=0.1):
+            super().__init__(n_features=n_features)
+            self.delta = delta
+
+    assert Mine(n_features=3, delta=0.5).delta == 0.5
+    with pytest.raises(InvalidArgument, match="horizon is no parameter of Mine any more"):
+        Mine(n_features=3, horizon=9)
+
+
+def test_the_graph_is_read_while_users_join():
+    policy = cc.ClubCascade(n_features=3, alpha=1.0)
+    stop = threading.Event()
+
+    def read():
+        while not stop.is_set():
+            policy.graph.edges()
+
+    with ThreadPoolExecutor(2) as pool:
+        readers = [pool.submit(read) for _ in range(2)]
+        for user in range(300):
+            policy.update(user, np.eye(3), 0)
+        stop.set()
+        for reader in readers:
+            reader.result()
+    assert len(policy.clusters()) >= 1
+
+
+@pytest.mark.parametrize("name", ["start", "users", "discounts"])
+def test_an_array_that_is_no_list_is_refused(name):
+    with pytest.raises(InvalidArgument, match=f"{name} must be"):
+        cc.ClubCascade(n_features=3, **{name: np.array("a")})
+
+
+def test_a_model_of_another_package_is_left_as_it_is():
+    model = "their_glm", {"n_features": 3, "delta": 0.7}, {"users": []}
+    assert upgraded(*model) == model

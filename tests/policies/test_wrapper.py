@@ -11,6 +11,7 @@ import clubcascade as cc
 from clubcascade.checks import check_policy
 from clubcascade.checks._rounds import same, trained
 from clubcascade.core import array_of
+from clubcascade.errors import InvalidArgument
 from clubcascade.policies import POLICIES
 from clubcascade.policies._wrapper import Wrapper
 from tests.outside import GREEDY
@@ -163,3 +164,10 @@ def test_a_service_serves_it(tmp_path):
         digest, lists = service.digest(), service.recommend("a", 2).items
     with cc.Recommender(tmp_path, policy=policy.fresh()) as service:
         assert service.digest() == digest and service.recommend("a", 2).items == lists
+
+
+def test_no_policy_is_inside_itself():
+    policy = cc.AlphaSchedule(cc.ClubCascade(n_features=2))
+    with pytest.raises(InvalidArgument, match="params must not hold the policy itself"):
+        policy.set_params(policy=policy)
+    assert policy.recommend("alice", np.eye(2), k=1).shape == (1,)

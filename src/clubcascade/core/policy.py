@@ -94,6 +94,8 @@ class Policy(ABC):
             raise InvalidArgument(f"params must be among {', '.join(known)}, got {unknown[0]!r}")
         if not params:
             return self
+        if any(value is self for value in params.values()):
+            raise InvalidArgument("params must not hold the policy itself, got it")
         if not same(self._learned(), self.fresh()._learned()):
             raise InvalidArgument(
                 f"set_params must be called before the policy learns, got {', '.join(params)} "
@@ -109,7 +111,7 @@ class Policy(ABC):
     def refuse_moved(cls, names: Iterable[str]) -> None:
         """Raise if a parameter of an earlier version is among these names; say where it is now."""
         for name in names:
-            if name in cls.moved_parameters:
+            if name in cls.moved_parameters and name not in inspect.signature(cls).parameters:
                 raise InvalidArgument(
                     f"{name} is no parameter of {cls.__name__} any more: "
                     f"{cls.moved_parameters[name]}"

@@ -36,9 +36,12 @@ from clubcascade.experiment.schema import (
 )
 from clubcascade.policies import POLICIES
 from clubcascade.policies._legacy import upgraded_entry
+from clubcascade.validation import brief
 
 __all__ = ["Contender", "Experiment", "Panel", "Tune", "parse", "read_experiment", "shipped"]
 
+MOST_EXTENDED = 10
+"""How many files may extend one another."""
 TUNING_SEED = 1_000_000
 """The first seed of tuning where the file says how many: far from those of the runs."""
 
@@ -99,20 +102,34 @@ def read_content(file: Traversable, before: Sequence[str] = ()) -> dict[str, Any
     name = content.pop("extends", None)
     if name is None:
         return content
-    base = _base(file, name)
-    if str(base) in (before := [*before, str(file)]) or not base.is_file():
-        raise InvalidConfig(f"extends must be another file, by name or path, got {name!r}")
-    inherited = read_content(base, before)
+    wanted = f"extends must be another file, by name or path, got {brief(name)}"
+    try:
+        base = _base(file, name)
+        found = base.is_file()
+    except InvalidConfig:
+        raise
+    except (OSError, TypeError, ValueError):
+        raise InvalidConfig(wanted) from None
+    if not found or str(base) in (before := [*before, str(file)]):
+        raise InvalidConfig(wanted)
+    if len(before) > MOST_EXTENDED:
+        raise InvalidConfig(f"extends must end after {MOST_EXTENDED} files, got {before[0]!r}")
+    try:
+        inherited = read_content(base, before)
+    except InvalidConfig as error:
+        raise InvalidConfig(f"extends {base.name}: {error}") from None
     inherited.pop("figure", None)
     return dict(_merged(inherited, content))
 
 
 def _base(file: Traversable, name: Any) -> Traversable:
     """Return the file that another one names: a shipped one, or one by its path from there."""
-    if isinstance(file, Path) and str(name).endswith(".toml"):
-        return (file.parent / str(name)).resolve()
+    if not isinstance(name, str):
+        raise TypeError(name)
+    if isinstance(file, Path) and name.endswith(".toml"):
+        return (file.parent / name).resolve()
     if name not in shipped():
-        raise InvalidConfig(f"extends: {unknown_name('experiment', str(name), shipped())}")
+        raise InvalidConfig(f"extends: {unknown_name('experiment', name, shipped())}")
     return shipped()[name]
 
 

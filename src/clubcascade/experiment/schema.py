@@ -225,7 +225,8 @@ def _sentence(error: str, content: Any, info: inspect.Type) -> str:
     if isinstance(info, inspect.LiteralType):
         known = [str(value) for value in info.values]
         close = difflib.get_close_matches(str(content), known, n=1)
-        expected, near = f"one of {', '.join(known)}", f"; did you mean {close[0]!r}?" * bool(close)
+        expected = f"one of {', '.join(known)}"
+        near = f"; did you mean {close[0]!r}?" if close else ""
     return f"{where} must be {expected}, got {brief(content)}{near}"
 
 

@@ -34,6 +34,9 @@ MOVED_GLM = {
 }
 """The same of the policies with a link."""
 
+GLM = ("club_cascade_glm", "c3_ucb_glm", "multiple_glm", "known_clusters_glm")
+"""The policies with a link that had parameters of the theorem."""
+
 UNSAID = {"horizon", "n_clusters", "item_eigenvalue", "smallest_share", "alpha_schedule"}
 """Those whose default was None, which a saved experiment does not state."""
 
@@ -44,7 +47,7 @@ def upgraded(name: str, params: dict[str, Any], state: dict[str, Any]) -> Model:
     """Return a saved model (policy, parameters, state) as this version has it."""
     if name == "club_cascade" and params.keys() & MOVED.keys():
         return _club(dict(params), state)
-    if name.endswith("_glm") and params.keys() & MOVED_GLM.keys():
+    if name in GLM and params.keys() & MOVED_GLM.keys():
         return name, _constants(dict(params)), state
     return name, params, state
 
@@ -112,12 +115,15 @@ def _wrapped(
 
 def upgraded_entry(name: str, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return a policy of a saved experiment, every value stated, as this version has it."""
-    stated = {"club_cascade": set(MOVED) - UNSAID, "club_cascade_glm": {"delta"}}.get(name)
-    if stated is None or not stated <= params.keys():
+    stated = {"club_cascade": set(MOVED) - UNSAID, "club_cascade_glm": {"delta"}}
+    stated |= dict.fromkeys(GLM[1:], {"horizon", "link", "reg", "solver"})
+    if name not in stated or not stated[name] <= params.keys():
         return name, params
     old = dict(params)
     name, wrappers = _parts(old) if name == "club_cascade" else (name, {})
     gone = {each: old.pop(each, None) for each in MOVED_GLM}
+    if name == "c3_ucb_glm":
+        gone["n_clusters"] = 1
 
     def table(**more: Any) -> dict[str, Any]:
         named = {each: gone[each] for each in more.pop("of")}
@@ -125,8 +131,9 @@ def upgraded_entry(name: str, params: dict[str, Any]) -> tuple[str, dict[str, An
 
     theorem = 4 if "link" in old else 2
     if gone["horizon"] is not None:
-        old["beta"] = table(theorem=theorem, of=["horizon", "n_clusters"])
-    if gone["item_eigenvalue"] is not None:
+        more = ["item_eigenvalue"] if theorem == 4 else []
+        old["beta"] = table(theorem=theorem, of=["horizon", "n_clusters", *more])
+    if gone["item_eigenvalue"] is not None and name.startswith("club") and "alpha" not in old:
         old["alpha"] = table(theorem=theorem, of=["item_eigenvalue"])
     if gone["smallest_share"] is not None:
         old["edge_probability"] = table(of=["n_clusters", "smallest_share", "delta"])

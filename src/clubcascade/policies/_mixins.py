@@ -10,7 +10,7 @@ import numpy as np
 from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, Items, Policy
 from clubcascade.errors import InvalidArgument
-from clubcascade.graph import Complete, ErdosRenyi, Start, UserGraph
+from clubcascade.graph import Complete, ErdosRenyi, Start
 from clubcascade.kernels import grouped, ranking
 from clubcascade.learners.seeds import key_of
 
@@ -89,7 +89,7 @@ class ClubMixin(LinearScoresMixin):
     @property
     def graph(self: Any) -> ClubGraph:
         """The graph over the users, by their ids; to look at, not to change."""
-        return ClubGraph(self._learner.graph, self.users)
+        return ClubGraph(self)
 
 
 def club_inside(policy: Policy) -> Any:
@@ -102,19 +102,22 @@ def club_inside(policy: Policy) -> Any:
 
 
 class ClubGraph:
-    """The users' graph in the users' own ids."""
+    """The users' graph in the users' own ids; nobody joins while it is read."""
 
-    def __init__(self, graph: UserGraph, users: list[Hashable]) -> None:
-        self._graph = graph
-        self._users = users
+    def __init__(self, policy: Any) -> None:
+        self._policy = policy
 
     def edges(self) -> list[tuple[Hashable, Hashable]]:
         """Return every edge once."""
-        return [(self._users[i], self._users[other]) for i, other in self._graph.edges()]
+        with self._policy._lock:
+            users, graph = self._policy.users, self._policy._learner.graph
+            return [(users[i], users[other]) for i, other in graph.edges()]
 
     def links_of_newcomer(self) -> list[Hashable]:
         """Return the users that the next user to join will be linked with."""
-        return [self._users[i] for i in self._graph.links_of_newcomer()]
+        with self._policy._lock:
+            users, graph = self._policy.users, self._policy._learner.graph
+            return [users[i] for i in graph.links_of_newcomer()]
 
 
 def read_start(start: StartName, edge_probability: float | None, seed: int) -> Start:

@@ -18,7 +18,7 @@ def read_users(users: Any) -> dict[Hashable, int]:
     """
     if users is None:
         return {}
-    if not isinstance(users, Iterable):
+    if not isinstance(users, Iterable) or getattr(users, "ndim", 1) == 0:
         raise InvalidArgument(f"users must be a list of ids, got {users!r}")
     known = list(users)
     check_ids("users", known)
