@@ -38,7 +38,7 @@ def demo(
             raise MissingExtra(EXTRA) from error
         from clubcascade.service import Recommender  # noqa: PLC0415
 
-        audiences = [demo.Audience(luck) for luck in range(demo.PLAYERS)]
+        audiences = [demo.Audience(seed) for seed in range(demo.PLAYERS)]
 
         def opener() -> Recommender:
             store = Path(folder) / "store"

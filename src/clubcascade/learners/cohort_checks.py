@@ -58,8 +58,8 @@ def check_semidefinite(name: str, matrices: npt.NDArray[Any]) -> None:
     one = np.eye(matrices.shape[-1])
     for start in range(0, len(matrices), PART):
         part = matrices[start : start + PART]
-        slack = ROUNDING * (1.0 + np.trace(part, axis1=1, axis2=2))
+        tolerance = ROUNDING * (1.0 + np.trace(part, axis1=1, axis2=2))
         try:
-            np.linalg.cholesky(part + slack[:, None, None] * one)
+            np.linalg.cholesky(part + tolerance[:, None, None] * one)
         except np.linalg.LinAlgError:
             raise ValueError(f"{name} must be positive semidefinite") from None
