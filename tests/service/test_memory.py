@@ -73,7 +73,7 @@ def test_answers_that_nobody_reads(server, asked):
         for connection in connections:
             push(connection, asked * 500, 20 * MIB)
         grown = resident(child) - before
-    assert grown < 16 * MIB
+    assert grown < 32 * MIB  # without the bound 170 MB and more
     assert ready(address)
 
 
