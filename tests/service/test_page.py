@@ -1,7 +1,6 @@
 """The page in a real Chromium: it shows what the API says."""
 
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,17 +11,15 @@ from playwright.sync_api import expect, sync_playwright
 
 from clubcascade.service.demo import Audience
 from clubcascade.service.keys import KeyFile
+from tests.report.page.browser import chromium
 from tests.service.web import bearer, serving
 from tests.test_command import heed_interrupts
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @pytest.fixture(scope="module")
 def browser():
-    assert CHROMIUM, "this test needs Debian's package 'chromium'"
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         yield opened
         opened.close()
 
