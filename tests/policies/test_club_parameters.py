@@ -72,6 +72,7 @@ def test_a_subclass_may_have_a_parameter_of_a_moved_name():
         Mine(n_features=3, horizon=9)
 
 
+@pytest.mark.slow
 def test_the_graph_is_read_while_users_join():
     policy = cc.ClubCascade(n_features=3, alpha=1.0)
     stop = threading.Event()
