@@ -107,7 +107,8 @@ def main() -> None:
     speed(given.repeats)
     lists = " | ".join(f"lists {first + 1} to {last}" for first, last in pairwise(LISTS))
     print(
-        f"\n| users | memory, MiB | to hand it out, s | {lists} |\n|" + "---:|" * (2 + len(LISTS))
+        f"\n| users | memory, MiB | first write to memory, s | {lists} |\n|"
+        + "---:|" * (2 + len(LISTS))
     )
     for n_users in (1_000, 10_000, 100_000, 1_000_000):  # each in a process: for its memory
         subprocess.run([sys.executable, __file__, "--users", str(n_users)], check=True)

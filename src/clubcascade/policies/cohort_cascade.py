@@ -24,9 +24,9 @@ class CohortCascade(CompiledPolicy):
     clicks best. Cohorts are found by moving users, one at a time, to the cohort under which their
     feedback is most probable; they may split, merge and vanish. To explore, weights are drawn from
     what is believed (Thompson sampling), as widely as past predictions were wrong; an item counts
-    by the better of the draw and its mirror image, and each place of a list is chosen as if those
-    before had been passed over. A few new users, warm-up users, follow their own taste whatever is
-    judged best, or differences that are never shown would never be found.
+    by the better of the draw and its mirror image, and each position of a list is chosen as if
+    those before had been passed over. A few new users, warm-up users, follow their own taste
+    whatever is judged best, or differences that are never shown would never be found.
 
     Parameters
     ----------
