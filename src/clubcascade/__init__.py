@@ -32,6 +32,7 @@ from clubcascade.policies.known_clusters import KnownClusters
 from clubcascade.policies.known_clusters_glm import KnownClustersGLM
 from clubcascade.policies.multiple_glm import MultipleGLM
 from clubcascade.policies.multiple_lin_ucb import MultipleLinUCB
+from clubcascade.policies.popular import Popular
 from clubcascade.policies.random import Random
 from clubcascade.policies.spanner_exploration import SpannerExploration
 from clubcascade.policies.user_selection import UserSelection
@@ -71,6 +72,7 @@ __all__ = [
     "MultipleLinUCB",
     "Outcome",
     "Policy",
+    "Popular",
     "Random",
     "Recommender",
     "Slate",

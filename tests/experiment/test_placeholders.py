@@ -7,7 +7,7 @@ import pytest
 
 import clubcascade as cc
 from clubcascade.errors import InvalidConfig
-from clubcascade.experiment.cells import plan
+from clubcascade.experiment.cells import plan, trials
 from clubcascade.experiment.config import read_experiment
 from clubcascade.experiment.running import build
 from clubcascade.policies._legacy import upgraded_entry
@@ -33,6 +33,19 @@ def test_arrivals_by_a_law():
     cumulated = world(arrivals={"zipf": 2.0})._shares
     np.testing.assert_allclose(cumulated, weights.cumsum() / weights.sum())
     assert world(arrivals=[1, 1, 1, 1, 1, 2]).arrivals == [1, 1, 1, 1, 1, 2]
+
+
+def test_change_points_are_rounds_or_shares_of_the_run():
+    assert world(changes={"at": 0.5, "users": "new"}).changes.at == (30,)
+    assert world(changes={"at": [0.25, 0.9]}).changes.at == (15, 54)
+    assert world(changes={"at": [10, 40]}).changes.at == (10, 40)
+    content = tiny.tuned_content() | {"panels": [tiny.panel(changes={"at": [0.5]})]}
+    experiment = tiny.parsed(content)
+    at = {"alpha": 0.1}
+    trial = trials(experiment, experiment.panels[0], experiment.policies[0], None, at)[0]
+    assert build(trial)[1].changes.at == (15,)  # of 30 rounds
+    assert trial.world != plan(experiment)[0].world
+    assert experiment.panels[0].parameters["changes"] == {"at": [0.5]}
 
 
 def test_values_of_the_environment_and_the_run():
@@ -133,6 +146,10 @@ def test_saved_experiments_of_an_earlier_version_are_those_of_today(name):
         ({"click": {"model": "dcm", "stops": 1}}, r"unknown parameter 'stops'.*'stop'\?"),
         ({"click": {"model": "dcm", "stop": 2}}, r"click: stop must be probabilities"),
         ({"click": "dcm"}, r"click: .*stop"),
+        ({"changes": 0.5}, r"parameters\.changes must be a table"),
+        ({"changes": {"at": 0.5, "swich": 1}}, r"unknown parameter 'swich'.*'switch'\?"),
+        ({"changes": {"at": [0]}}, r"changes: at must be a whole number >= 1, got 0"),
+        ({"changes": {"at": [0.5, 0.4]}}, r"changes: at must be ascending"),
         ({"arrivals": {"zip": 1}}, r"unknown law 'zip' .*did you mean 'zipf'\?"),
         ({"arrivals": {"zipf": -1}}, r"exponent of arrivals must be a number in \[0, 20\], got -1"),
         ({"arrivals": {}}, r"arrivals must be \{\"zipf\": exponent\}, got \{\}"),

@@ -27,11 +27,34 @@ def test_results_are_gathered_in_the_order_of_the_cells(tmp_path):
     assert (frame["seconds"] > 0).all()
 
 
+def test_sums_over_first_lists_are_a_table_of_their_own(tmp_path):
+    changes = {"at": 0.5, "users": "new"}
+    experiment = tiny.experiment(panels=[tiny.panel(changes=changes)], rounds=300)
+    cells = found(plan(experiment))
+    write_results(experiment, cells, tmp_path)
+    results = read_results(tmp_path)
+    visits = results.visits
+    assert list(visits) == ["panel", "policy", "seed", "phase", "lists", "regret", "rounds"]
+    assert len(visits) == 2 * 2 * 2 * 5  # policies, seeds, phases, numbers of lists
+    whole = visits[visits["lists"] == np.inf].groupby(["policy", "seed"])
+    assert (whole["rounds"].sum() == 300).all()
+    last = results.curves[results.curves["round"] == 300].set_index(["policy", "seed"])
+    assert whole["regret"].sum().to_dict() == pytest.approx(last["regret"].to_dict())
+    newcomers = visits[(visits["phase"] == 1) & (visits["policy"] == "CLUB")]
+    early = newcomers[newcomers["seed"] == 0].set_index("lists")["rounds"]
+    assert early.loc[[1, 5, 20]].tolist() == [3, 15, 60]
+    (cell, result), *_ = cells
+    assert early[100] == result.sums["visit_rounds"][1, :4].sum()
+
+
 def test_no_results_are_an_empty_table(tmp_path):
     experiment = tiny.experiment()
     assert tuple(gather([]).columns) == COLUMNS
     write_results(experiment, [], tmp_path)
     assert read_results(tmp_path).curves.empty
+    assert read_results(tmp_path).visits.empty
+    (tmp_path / "visits.csv").unlink()  # a folder of an earlier version
+    assert read_results(tmp_path).visits.empty
 
 
 def test_the_parquet_file_carries_configuration_and_provenance(tmp_path):

@@ -9,6 +9,11 @@ WORLDS = {
     "dcm": {"click": cc.click.DCM([0.8, 0.3])},
     "weighted": {"arrivals": [5, 1, 1, 1, 0, 1, 1]},
     "discounted": {"click": cc.click.DCM([0.9, 0.6], discounts=[1.0, 0.8, 0.5])},
+    "changing": {
+        "changes": cc.environments.Changes(
+            at=[50, 170], users="new", switch=0.5, drift=0.5, appeal=0.5
+        )
+    },
 }
 
 

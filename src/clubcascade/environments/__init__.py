@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clubcascade.environments.changes import Changes
 from clubcascade.environments.matrix import Matrix
 from clubcascade.environments.niche import Niche
 from clubcascade.environments.oracle import Oracle
@@ -19,4 +20,13 @@ ENVIRONMENTS: dict[str, type[Any]] = {
 }
 """Every environment by its name."""
 
-__all__ = ["ENVIRONMENTS", "Matrix", "Niche", "Oracle", "Pool", "Synthetic", "TabularEnvironment"]
+__all__ = [
+    "ENVIRONMENTS",
+    "Changes",
+    "Matrix",
+    "Niche",
+    "Oracle",
+    "Pool",
+    "Synthetic",
+    "TabularEnvironment",
+]

@@ -105,6 +105,30 @@ def unit(rows: Floats) -> Floats:
     return np.asarray(rows / np.where(norms > 0, norms, 1.0))
 
 
+def drifting(weights: Floats, n_phases: int, step: float, rng: np.random.Generator) -> list[Floats]:
+    """Return the weights of each phase, a random step from those before; once if there is no step.
+
+    >>> len(drifting(np.eye(2), 3, 0.0, np.random.default_rng(1)))
+    1
+    """
+    phases = [weights]
+    for _ in range(n_phases - 1 if step else 0):
+        norms = np.linalg.norm(weights, axis=1, keepdims=True)
+        moved = phases[-1] + step * norms * sphere(len(weights), weights.shape[1], rng)
+        phases.append(norms * unit(moved))
+    return phases
+
+
+def with_intercept(features: Floats) -> Floats:
+    """Return items of norm 1 with one more feature, which they have in common.
+
+    >>> with_intercept(np.eye(2)).round(3)
+    array([[0.707, 0.   , 0.707],
+           [0.   , 0.707, 0.707]])
+    """
+    return np.asarray(np.column_stack([features, np.ones(len(features))]) * np.sqrt(0.5))
+
+
 def _accepted(n: int, draw: Callable[[int], Floats], users: Floats) -> Floats:
     """Draw items until ``n`` of them are found negative by no user, some users at a time."""
     kept: list[Floats] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 from clubcascade import validation
 from clubcascade.click import ClickModel
 from clubcascade.core import Ints
+from clubcascade.environments.changes import Changes
 from clubcascade.environments.features import item_features, scaled
 from clubcascade.environments.matrix import Matrix
 from clubcascade.errors import InvalidArgument
@@ -50,6 +52,8 @@ class Pool(Matrix):
         ``"uniform"``, or how often each user comes relative to the others.
     click
         The click model; by default the cascade.
+    click_rates, changes
+        As for :class:`clubcascade.environments.Matrix`.
     seed
         Seed of the draws.
 
@@ -87,6 +91,8 @@ class Pool(Matrix):
         scaling: Literal["largest", "unit"] = "largest",
         arrivals: Literal["uniform"] | npt.ArrayLike = "uniform",
         click: ClickModel | None = None,
+        click_rates: Sequence[float] = (0.0, 1.0),
+        changes: Changes | None = None,
         seed: int = 0,
     ) -> None:
         matrix = _binary(clicks)
@@ -110,7 +116,15 @@ class Pool(Matrix):
         self.columns: Ints = items[chosen]
         features = scaled(item_features(matrix[self.history_rows][:, items], n_features), scaling)
         attraction = matrix[self.rows][:, self.columns].toarray()
-        super().__init__(attraction, features[chosen], arrivals=arrivals, click=click)
+        super().__init__(
+            attraction,
+            features[chosen],
+            arrivals=arrivals,
+            click=click,
+            click_rates=click_rates,
+            changes=changes,
+            seed=seed,
+        )
 
 
 def _binary(clicks: Any) -> sparse.csr_array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,8 @@ from clubcascade.click import ClickModel
 from clubcascade.core import Floats
 from clubcascade.environments import draws
 from clubcascade.environments.arrivals import Arrivals
+from clubcascade.environments.changes import Changes, read_changes
+from clubcascade.environments.matrix import at_rates
 from clubcascade.environments.tabular import TabularEnvironment
 from clubcascade.errors import InvalidArgument
 from clubcascade.links import Link, read_link
@@ -64,13 +67,25 @@ class Synthetic(TabularEnvironment):
     personal
         Each user's weights are the cluster's plus a part of this norm in a random direction of the
         user's own, scaled back to the norm of the cluster's. The true clusters stay what they are.
+    misspecification
+        The probability of every cluster (or user) and item is off by a number of their own, drawn
+        uniformly from ``[-misspecification, misspecification]``; it stays within [0, 1].
+    click_rates
+        Probability of a click on an item of attraction 0 and on one of attraction 1, linear in
+        between: ``(0.0, 0.03)`` is a world of rare clicks.
+    intercept
+        Whether the last of the ``n_features`` is the same for all items, ``sqrt(1/2)``; the others
+        are then those of the world, times ``sqrt(1/2)``.
+    changes
+        What changes from phase to phase: newcomers, late joiners, switches of clusters, drift.
     seed
         Seed of weights, items and clusters. Arrivals and clicks have the seed of the run.
 
     Attributes
     ----------
     weights
-        Of the clusters, one a row; of the users where they have a personal part.
+        Of the clusters, one a row; of the users where they have a personal part. They are those
+        of the first phase, and of the features without the intercept, before ``click_rates``.
 
     Examples
     --------
@@ -96,11 +111,16 @@ class Synthetic(TabularEnvironment):
         link: str | Link = "identity",
         scale: float = 1.0,
         personal: float = 0.0,
+        misspecification: float = 0.0,
+        click_rates: Sequence[float] = (0.0, 1.0),
+        intercept: bool = False,
+        changes: Changes | None = None,
         seed: int = 0,
     ) -> None:
         n_users = validation.whole("n_users", n_users, low=1)
         n_items = validation.whole("n_items", n_items, low=1)
-        d = validation.whole("n_features", n_features, low=1)
+        self.intercept = validation.choice("intercept", intercept, (False, True))
+        d = validation.whole("n_features", n_features, low=1 + self.intercept) - self.intercept
         m = validation.whole("n_clusters", n_clusters, low=1, high=n_users)
         validation.choice("items", items, ("fixed", "fresh"))
         linear = link == "identity"
@@ -108,14 +128,18 @@ class Synthetic(TabularEnvironment):
         self.seed = validation.whole("seed", seed, low=0)
         self.scale = validation.number("scale", scale, low=0, open_low=True)
         self.personal = validation.number("personal", personal, low=0)
+        self.misspecification = validation.number("misspecification", misspecification, low=0)
         if linear and self.scale != 1:
             raise InvalidArgument(f"scale must be 1 in a world without a link, got {scale!r}")
         size = n_items
         if items == "fresh":
             size = max(FRESH_TABLE, 1 << (4 * n_items - 1).bit_length())
-        _check_size(n_users if self.personal else m, size)
-        streams = np.random.SeedSequence(self.seed).spawn(4)
-        likings, things, places, own = (np.random.default_rng(stream) for stream in streams)
+        plan = read_changes(changes)
+        phases = plan.n_phases if plan.drift or plan.appeal else 1
+        _check_size(phases * (n_users if self.personal else m), size)
+        streams = np.random.SeedSequence(self.seed).spawn(7)
+        rngs = [np.random.default_rng(stream) for stream in streams]
+        likings, things, places, own, _, steps, errors = rngs  # the fifth is that of changes
         clusters = _clusters(n_users, m, cluster_sizes, places)
         weights, topics = _weights(m, d, gap, linear, likings)
         nobody, users = weights[:0], weights
@@ -127,15 +151,22 @@ class Synthetic(TabularEnvironment):
         else:
             features = draws.topic_items(size, topics, things, wary)
         self.weights = users if linear else self.scale * users
-        z = self.weights @ features.T
+        moving = draws.drifting(self.weights, plan.n_phases, plan.drift, steps)
+        z = np.array([now @ features.T for now in moving])
+        attraction = np.clip(z if linear else read_link(link).mu(z), 0.0, 1.0)
+        if self.misspecification:
+            off = self.misspecification * errors.uniform(-1.0, 1.0, attraction.shape[1:])
+            attraction = np.clip(attraction + off, 0.0, 1.0)
         super().__init__(
-            features,
-            np.clip(z if linear else read_link(link).mu(z), 0.0, 1.0),
+            draws.with_intercept(features) if self.intercept else features,
+            at_rates(attraction, click_rates),
             np.arange(n_users) if self.personal else clusters,
             offered=n_items if items == "fresh" else None,
             arrivals=arrivals,
             click=click,
             partition=clusters,
+            changes=plan,
+            seed=self.seed,
         )
 
 

@@ -11,6 +11,7 @@ from clubcascade import validation
 from clubcascade.click import Cascade, ClickModel
 from clubcascade.core import Catalog, Feedback, Floats, Ints
 from clubcascade.environments.arrivals import Arrivals, shares
+from clubcascade.environments.changes import Changes, read_changes
 from clubcascade.errors import ClubCascadeError, InvalidArgument
 from clubcascade.kernels import world as kernels
 
@@ -23,7 +24,8 @@ class TabularEnvironment:
     features
         One row per item.
     attraction
-        Kinds x items: probability that an item attracts a user of a kind.
+        Kinds x items: probability that an item attracts a user of a kind; or phases x kinds x
+        items, one table per phase of ``changes``.
     kind
         The kind of each user.
     offered
@@ -35,6 +37,16 @@ class TabularEnvironment:
         The click model; by default the cascade.
     partition
         The true cluster of each user, where there is one.
+    changes
+        What changes from phase to phase.
+    seed
+        Seed of what ``changes`` draws.
+
+    Attributes
+    ----------
+    kinds
+        Phases x users: the rows of ``attraction`` that users have in each phase. ``kind`` and
+        ``partition`` are those of the first.
     """
 
     def __init__(
@@ -47,6 +59,8 @@ class TabularEnvironment:
         arrivals: Arrivals = "uniform",
         click: ClickModel | None = None,
         partition: Ints | None = None,
+        changes: Changes | None = None,
+        seed: int = 0,
     ) -> None:
         self.n_users = len(kind)
         self.n_items = len(features) if offered is None else offered
@@ -60,12 +74,48 @@ class TabularEnvironment:
         self.offered = offered
         self.arrivals = arrivals
         self.catalog = Catalog(features)
-        self.attraction = attraction
-        self.kind = np.asarray(kind, dtype=np.int64)
+        self.changes = read_changes(changes)
+        self._set_phases(attraction, np.asarray(kind, dtype=np.int64), seed)
         self._discount = _discount(self.click)
         self._shares = shares(arrivals, self.n_users)
+        self._arrival = self.changes.arrivals(self._shares, self.n_users)
         self._best: dict[tuple[int, int], float] = {}
         self.reset(0)
+
+    def _set_phases(self, attraction: Floats, kind: Ints, seed: int) -> None:
+        """Work out the table of attraction, and which of its rows users have in each phase."""
+        plan, phases = self.changes, self.changes.n_phases
+        tables = attraction if attraction.ndim == 3 else attraction[None]
+        if len(tables) not in (1, phases):
+            raise InvalidArgument(
+                f"attraction must hold one table, or one for each of {phases} phases of changes, "
+                f"got {len(tables)}"
+            )
+        rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(5)[4])
+        after = plan.models(kind if self.partition is None else self.partition, rng)
+        if plan.appeal:
+            tables = tables * plan.factors(tables.shape[2], rng)[:, None, :]
+        first = np.arange(phases) * (tables.shape[1] if len(tables) > 1 else 0)
+        self.attraction: Floats = np.ascontiguousarray(tables.reshape(-1, tables.shape[2]))
+        self.kind, self.kinds = kind, kind[after] + first[:, None]
+        self._partitions: list[Ints] = [] if self.partition is None else list(self.partition[after])
+        self._starts = np.array(plan.at, dtype=np.int64)
+
+    @property
+    def n_phases(self) -> int:
+        """How many phases the world has: 1 where nothing changes."""
+        return self.changes.n_phases
+
+    @property
+    def phase(self) -> int:
+        """The phase of this round."""
+        return int(kernels.phase_of(self.world, self.round))
+
+    def partition_in(self, t: int) -> Ints | None:
+        """Return the true cluster of each user in a round; None where it is unknown."""
+        if self.partition is None or not self.changes.switch:
+            return self.partition
+        return self._partitions[int(kernels.phase_of(self.world, t))]
 
     def reset(self, seed: int) -> None:
         """Start again: the same seed gives the same arrivals and the same random numbers."""
@@ -77,8 +127,9 @@ class TabularEnvironment:
         self.world: Any = kernels.World.make(
             features=self.catalog._rows,
             attraction=self.attraction,
-            kind=self.kind,
-            arrival=self._shares,
+            starts=self._starts,
+            kind=self.kinds,
+            arrival=self._arrival,
             stop=self.click.stop,
             discount=self._discount,
             n_offered=self.offered or 0,
@@ -115,7 +166,7 @@ class TabularEnvironment:
 
     def value(self, user: int, ranking: Ints) -> float:
         """Return the expected reward of the list: the probability of a satisfied user."""
-        return float(kernels.value(self.world, user, self._table_rows(ranking)))
+        return float(kernels.value(self.world, self.round, user, self._table_rows(ranking)))
 
     def regret(self, user: int, ranking: Ints) -> float:
         """Return the expected loss against the best list of this round."""
@@ -123,32 +174,36 @@ class TabularEnvironment:
 
     def best_value(self, user: int, k: int) -> float:
         """Return the value of the best list of ``k`` of this round."""
-        kind = int(self.kind[user])
         if self._rows is not None:
-            return float(kernels.best_value(self.world, self.attraction[kind, self._rows], k))
+            return float(kernels.best_value(self.world, self.attraction_now(user), k))
+        return self.best_of_kind(int(self.kinds[self.phase, user]), k)
+
+    def best_of_kind(self, kind: int, k: int) -> float:
+        """Return the value of the best list of ``k`` of all items for a kind of user."""
         if (kind, k) not in self._best:
             self._best[kind, k] = float(kernels.best_value(self.world, self.attraction[kind], k))
         return self._best[kind, k]
 
     def attraction_now(self, user: int) -> Floats:
         """Return the attraction of each item of this round to a user."""
-        row: Floats = self.attraction[self.kind[user]]
+        row: Floats = self.attraction[self.kinds[self.phase, user]]
         return row if self._rows is None else row[self._rows]
 
     def best_click_rate(self, k: int) -> float:
         """Return the share of rounds with a click if every user were shown their best ``k`` items.
 
-        NaN where that is not known: with items that change every round.
+        NaN where that is not known: with items that change every round, or several phases.
         """
-        if self.offered is not None:
+        if self.offered is not None or self.n_phases > 1:
             return math.nan
         best = np.partition(np.asarray(self.attraction), -k, axis=1)[:, -k:]
         return self._mean_over_rounds(1.0 - np.prod(1.0 - best, axis=1))
 
     def _mean_over_rounds(self, values: Any) -> float:
-        """Return the mean of a value of each kind of user, weighted by how often users come."""
-        weights = np.diff(self._shares, prepend=0.0) if self._shares.size else None
-        return float(np.average(values[self.kind], weights=weights))
+        """Return the mean of a value of each kind of user, weighted by how often users come now."""
+        arrival = self._arrival[self.phase]
+        weights = np.diff(arrival, prepend=0.0) if arrival.size else None
+        return float(np.average(values[self.kinds[self.phase]], weights=weights))
 
     def _table_rows(self, ranking: Ints) -> Ints:
         if self.round < 0:

@@ -19,6 +19,8 @@ from clubcascade.experiment.cells import RESULTS_FORMAT, Cell
 CELLS = "cells"
 CURVES = ("round", "reward", "regret", "n_clusters", "rand_index")
 """What is kept of a run, at every recorded round; NaN throughout where it is unknown."""
+SUMS = ("visit_regret", "visit_rounds")
+"""What is kept of a run besides, where it is known: sums by the number of a user's own list."""
 ABANDONED = 60.0
 """Seconds without a write after which a temporary file is that of a run that was killed."""
 
@@ -28,12 +30,14 @@ class CellResult(NamedTuple):
 
     ``seconds`` is the wall time of the run; ``ceiling`` the share of rounds with a click under the
     best lists, NaN where it is unknown; ``origin`` the software, the machine and the time.
+    ``sums`` are those of ``SUMS``; none where regret is unknown.
     """
 
     curves: dict[str, npt.NDArray[Any]]
     seconds: float
     ceiling: float
     origin: dict[str, Any]
+    sums: dict[str, npt.NDArray[Any]] = {}
 
 
 class CellStore:
@@ -81,7 +85,7 @@ def write_cell(cell: Cell, result: CellResult, folder: Path) -> None:
     """Write the file of a cell."""
     label = {"format": RESULTS_FORMAT, "key": cell.key, "cell": cell.name}
     label |= {"seconds": result.seconds, "ceiling": result.ceiling, "origin": result.origin}
-    arrays: dict[str, Any] = result.curves
+    arrays: dict[str, Any] = result.curves | result.sums
     content = io.BytesIO()
     np.savez_compressed(content, label=np.array(json.dumps(label)), **arrays)
     with atomic_write(path_of(cell, folder)) as file:
@@ -95,13 +99,14 @@ def read_cell(cell: Cell, folder: Path) -> CellResult | None:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             label = json.loads(str(file["label"]))
             curves = {name: file[name] for name in CURVES}
+            sums = {name: file[name] for name in SUMS if name in file}
             extra = float(label["seconds"]), float(label["ceiling"]), dict(label["origin"])
     except Exception:
         return None  # missing, cut short or foreign: whatever it is, the cell is run again
     lengths = {len(curve) for curve in curves.values()}
     whole = len(lengths) == 1 and 0 not in lengths and curves["round"][-1] == cell.rounds
     known = label.get("format") == RESULTS_FORMAT and label.get("key") == cell.key
-    return CellResult(curves, *extra) if whole and known else None
+    return CellResult(curves, *extra, sums) if whole and known else None
 
 
 @contextmanager

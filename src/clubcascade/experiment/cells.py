@@ -11,7 +11,9 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
+from clubcascade.experiment.placeholders import timed
 from clubcascade.experiment.schema import Contender, Experiment, Panel
 from clubcascade.experiment.sources import sources_of
 
@@ -167,5 +169,6 @@ def _cell(
     if trial and experiment.tune and experiment.tune.rounds is not None:
         rounds = min(rounds, experiment.tune.rounds)
     every = rounds if trial else experiment.step(rounds)  # of a trial only the end counts
+    panel = replace(panel, parameters=timed(panel.parameters, rounds))
     fingerprint = (data or {}).get(str(panel.parameters.get("clicks")))
     return Cell(panel, contender, seed, rounds, experiment.k_of(panel), every, fingerprint, trial)

@@ -6,6 +6,8 @@ in an environment                       stands for
 ``clicks = "yelp"``                     the clicks of the data set of that name
 ``click = "dcm"``, or                   a click model, with its parameters
 ``click = {model = "dcm", stop = 0.5}``
+``changes = {at = 0.5, users = "new"}`` what changes (:class:`clubcascade.environments.Changes`);
+                                        numbers below 1 are shares of the rounds of a run
 ======================================  =========================================================
 
 ======================================  =========================================================
@@ -33,6 +35,7 @@ from typing import Any
 
 from clubcascade import click, theory
 from clubcascade.environments.arrivals import shares
+from clubcascade.environments.changes import Changes
 from clubcascade.errors import InvalidArgument, InvalidConfig, unknown_name
 from clubcascade.experiment.data import clicks_of
 from clubcascade.experiment.parameters import accepted, reject_unknown
@@ -60,9 +63,25 @@ def check_environment(parameters: Parameters, where: str) -> None:
             shares(arrivals, 1)
         except InvalidArgument as error:
             raise InvalidConfig(f"{where}: {error}") from None
+    if "changes" in parameters:
+        _changes(timed(parameters, 10**9)["changes"], f"{where}.changes")
     clicks = parameters.get("clicks", "")
     if not isinstance(clicks, str | list):
         raise InvalidConfig(f"{where}.clicks must be a data set's name or path, got {clicks!r}")
+
+
+def timed(parameters: Parameters, rounds: int) -> Parameters:
+    """Return the parameters of an environment, change points in rounds instead of shares of a run.
+
+    >>> timed({"changes": {"at": [0.25, 0.5], "users": "new"}}, 1000)
+    {'changes': {'at': [250, 500], 'users': 'new'}}
+    """
+    changes = parameters.get("changes")
+    if not isinstance(changes, Mapping) or "at" not in changes:
+        return parameters
+    at = changes["at"] if isinstance(changes["at"], list) else [changes["at"]]
+    at = [round(t * rounds) if isinstance(t, float) and 0 < t < 1 else t for t in at]
+    return {**parameters, "changes": {**changes, "at": at}}
 
 
 def environment_values(parameters: Parameters, data: str | None) -> Parameters:
@@ -80,6 +99,8 @@ def environment_values(parameters: Parameters, data: str | None) -> Parameters:
         values["clicks"] = clicks_of(values["clicks"], data)
     if "click" in values:
         values["click"] = _click_model(values["click"], "click")
+    if "changes" in values:
+        values["changes"] = _changes(values["changes"], "changes")
     return values
 
 
@@ -135,6 +156,17 @@ def _true_clusters(env: Any, name: str) -> Any:
     if getattr(env, "partition", None) is None:
         raise InvalidConfig(f"{name} needs the true clusters, which are unknown")
     return env.partition
+
+
+def _changes(given: Any, where: str) -> Changes:
+    """Make what changes of its table."""
+    if not isinstance(given, Mapping):
+        raise InvalidConfig(f"{where} must be a table, {{at = ...}}, got {given!r}")
+    reject_unknown("parameter", given, accepted(Changes), where)
+    try:
+        return Changes(**given)
+    except InvalidArgument as error:
+        raise InvalidConfig(f"{where}: {error}") from None
 
 
 def _click_model(given: Any, where: str) -> Any:

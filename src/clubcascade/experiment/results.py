@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,12 +24,14 @@ from clubcascade.experiment.config import plain, read_experiment
 from clubcascade.experiment.intervals import mean_interval
 from clubcascade.experiment.provenance import provenance
 from clubcascade.experiment.schema import Experiment
+from clubcascade.kernels import loop
 
-RESULTS, SUMMARY = "results.parquet", "summary.csv"
+RESULTS, SUMMARY, VISITS = "results.parquet", "summary.csv", "visits.csv"
 CONFIG, PROVENANCE = "config.toml", "provenance.json"
 
 MEASURES = ("reward", "regret", "n_clusters", "rand_index")
 COLUMNS = ("panel", "policy", "seed", *CURVES, "seconds", "ceiling")
+VISIT_COLUMNS = ("panel", "policy", "seed", "phase", "lists", "regret", "rounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,16 @@ class Results:
         run.
     provenance
         Versions, commit, machine, data and times.
+    visits
+        One row per panel, policy, seed, phase of the world (from 0) and number of lists: how many
+        rounds of that phase were among the first ``lists`` lists of their user (1, 5, 20, 100, and
+        infinity for all), and the ``regret`` of these rounds.
     """
 
     experiment: Experiment
     curves: pd.DataFrame
     provenance: dict[str, Any] = field(default_factory=dict)
+    visits: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def experiment_text(experiment: Experiment) -> str:
@@ -68,6 +76,18 @@ def gather(cells: Iterable[tuple[Cell, CellResult]]) -> pd.DataFrame:
     if not parts:
         return pd.DataFrame(columns=list(COLUMNS))
     return pd.concat(parts, ignore_index=True)
+
+
+def gather_visits(cells: Iterable[tuple[Cell, CellResult]]) -> pd.DataFrame:
+    """Put the sums over users' first lists into one table, in the order of the cells."""
+    rows = [
+        (cell.panel.title, cell.contender.label, cell.seed, phase, *sums)
+        for cell, found in cells
+        if found.sums
+        for phase, groups in enumerate(zip(*found.sums.values(), strict=True))
+        for sums in zip((*loop.VISITS, math.inf), *map(np.cumsum, groups), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=list(VISIT_COLUMNS))
 
 
 def summarise(curves: pd.DataFrame) -> pd.DataFrame:
@@ -99,6 +119,7 @@ def write_results(
     content = {
         RESULTS: _parquet(curves, config=config, provenance=origin),
         SUMMARY: summarise(curves).to_csv(index=False, lineterminator="\n").encode(),
+        VISITS: gather_visits(found).to_csv(index=False, lineterminator="\n").encode(),
         CONFIG: config.encode(),
         PROVENANCE: f"{origin}\n".encode(),
     }
@@ -125,4 +146,7 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
         raise InvalidArgument(f"{place} is not a result folder: it has no {missing[0]}")
     origin = place / PROVENANCE
     about = json.loads(origin.read_text(encoding="utf-8")) if origin.is_file() else {}
-    return Results(read_experiment(place / CONFIG), pd.read_parquet(place / RESULTS), about)
+    early = place / VISITS
+    visits = pd.read_csv(early) if early.is_file() else pd.DataFrame(columns=list(VISIT_COLUMNS))
+    experiment, curves = read_experiment(place / CONFIG), pd.read_parquet(place / RESULTS)
+    return Results(experiment, curves, about, visits)

@@ -16,7 +16,7 @@ from clubcascade.environments import ENVIRONMENTS
 from clubcascade.environments.tabular import TabularEnvironment
 from clubcascade.errors import ClubCascadeError, InvalidConfig
 from clubcascade.experiment.bounds import BOUNDS, Bound
-from clubcascade.experiment.cell_store import CURVES, CellResult
+from clubcascade.experiment.cell_store import CURVES, SUMS, CellResult
 from clubcascade.experiment.cells import Cell, Seeds
 from clubcascade.experiment.parameters import accepted
 from clubcascade.experiment.placeholders import environment_values, policy_values
@@ -50,7 +50,8 @@ def run(cell: Cell) -> CellResult:
     unknown = np.full(len(trace.round), np.nan)
     curves = {name: getattr(trace, name) for name in CURVES}
     known = {name: unknown if curve is None else curve for name, curve in curves.items()}
-    return CellResult(known, trace.seconds, best, origin())
+    sums = {name: getattr(trace, name) for name in SUMS if trace.visit_regret is not None}
+    return CellResult(known, trace.seconds, best, origin(), sums)
 
 
 def run_task(task: tuple[Cell, str]) -> CellResult:

@@ -1,4 +1,4 @@
-"""Policies without features (UCB1, KL-UCB): observations and clicks per item."""
+"""Policies without features (UCB1, KL-UCB, popularity): observations and clicks per item."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from clubcascade.kernels import ranking
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
 from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog
 
-UCB1, KL_UCB = 0, 1
+UCB1, KL_UCB, POPULARITY = 0, 1, 2
 
 
 @struct
 class Counting(Struct):
-    """Per item ``seen`` and ``clicked``; ``index_kind`` is ``UCB1`` or ``KL_UCB``."""
+    """Per item ``seen`` and ``clicked``; ``index_kind`` is ``UCB1``, ``KL_UCB`` or ``POPULARITY``.
+
+    ``prior_count``: observations at the click rate of all items that each item has beforehand
+    (``POPULARITY``).
+    """
 
     seen: Ints
     clicked: Ints
     rounds: int
     index_kind: int
+    prior_count: float
 
 
 @kernel
@@ -68,16 +73,27 @@ def kl_level(state: Counting) -> float:
 
 @kernel
 def level_now(state: Counting) -> float:
-    """Return the exploration level of this round: 1.5 ln t (UCB1), or that of KL-UCB."""
+    """Return the exploration level of this round: 1.5 ln t (UCB1), or that of KL-UCB.
+
+    For ``POPULARITY`` it is the click rate of all items.
+    """
     if state.index_kind == UCB1:
         return 1.5 * math.log(state.rounds + 1.0)
+    if state.index_kind == POPULARITY:
+        return state.clicked.sum() / max(state.seen.sum(), 1)
     return kl_level(state)
 
 
 @kernel
 def index_at(state: Counting, slot: int, level: float) -> float:
-    """Upper confidence bound of one item at a level; infinite before it was examined."""
+    """Upper confidence bound of one item at a level; infinite before it was examined.
+
+    ``POPULARITY``: the item's click rate, smoothed by the one of all items.
+    """
     seen = state.seen[slot] if slot >= 0 else 0
+    if state.index_kind == POPULARITY:
+        clicked = state.clicked[slot] if slot >= 0 else 0
+        return (clicked + state.prior_count * level) / (seen + state.prior_count)
     if seen == 0:
         return math.inf
     mean = state.clicked[slot] / seen
@@ -100,7 +116,7 @@ def surely_below(state: Counting, slot: int, level: float, score: float) -> bool
     is above the level. 1e-9 allows for rounding.
     """
     seen = state.seen[slot] if slot >= 0 else 0
-    if seen == 0:
+    if seen == 0 or state.index_kind == POPULARITY:
         return False
     mean = state.clicked[slot] / seen
     if state.index_kind == UCB1:

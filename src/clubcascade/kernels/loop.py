@@ -11,17 +11,25 @@ from clubcascade.kernels import world as worlds
 from clubcascade.kernels.jit import Struct, kernel, struct
 from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
 
+VISITS = (1, 5, 20, 100)
+"""A user's first list, lists 2 to 5, 6 to 20, 21 to 100, and all later ones are summed apart."""
+
 
 @struct
 class RunLog(Struct):
     """The record of a run: one entry every so many rounds, and one of the last round.
 
     ``reward``, ``regret`` and ``clusters`` are the entries; the totals are those so far.
+    ``visits`` counts each user's lists; ``visit_regret`` and ``visit_rounds`` (phases of the world
+    x groups of ``VISITS``) are sums over rounds by the number of the user's list.
     """
 
     reward: Floats
     regret: Floats
     clusters: Ints
+    visits: Ints
+    visit_regret: Floats
+    visit_rounds: Ints
     every: int
     rounds: int
     total_reward: float
@@ -29,8 +37,15 @@ class RunLog(Struct):
 
 
 @kernel
-def record(log: RunLog, t: int, reward: float, regret: float, clusters: int) -> None:
-    """Record round ``t``."""
+def record(
+    log: RunLog, t: int, phase: int, visit: int, reward: float, regret: float, clusters: int
+) -> None:
+    """Record round ``t`` of a phase of the world, which is list number ``visit`` of its user."""
+    group = 0
+    while group < len(VISITS) and visit > VISITS[group]:
+        group += 1
+    log.visit_regret[phase, group] += regret
+    log.visit_rounds[phase, group] += 1
     log.total_reward += reward
     log.total_regret += regret
     if (t + 1) % log.every == 0 or t + 1 == log.rounds:
@@ -67,8 +82,11 @@ def run_table(
         rank_catalog(state, node[user], catalog, rows, scores)
         examined = worlds.respond(world, t, user, rows, rewards)
         learn(state, node[user], shown, rows, examined, rewards)
-        loss = best[world.kind[user]] - worlds.value(world, user, rows)
-        record(log, t, worlds.reward(world, rewards, examined), loss, count_clusters(state))
+        phase = worlds.phase_of(world, t)
+        loss = best[world.kind[phase, user]] - worlds.value(world, t, user, rows)
+        reward = worlds.reward(world, rewards, examined)
+        log.visits[user] += 1
+        record(log, t, phase, log.visits[user], reward, loss, count_clusters(state))
     return last
 
 
@@ -87,7 +105,8 @@ def run_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int, 
         if node[user] < 0:
             return t
         worlds.offer(world, t, offered)
-        kind = world.kind[user]
+        phase = worlds.phase_of(world, t)
+        kind = world.kind[phase, user]
         for j in range(n):
             attractions[j] = world.attraction[kind, offered[j]]
         rank_items(state, node[user], world.features, offered, places, scores)
@@ -95,6 +114,8 @@ def run_fresh(state: Any, world: Any, node: Any, k: int, first: int, last: int, 
             rows[p] = offered[places[p]]
         examined = worlds.respond(world, t, user, rows, rewards)
         learn(state, node[user], world.features, rows, examined, rewards)
-        loss = worlds.best_value(world, attractions, k) - worlds.value(world, user, rows)
-        record(log, t, worlds.reward(world, rewards, examined), loss, count_clusters(state))
+        loss = worlds.best_value(world, attractions, k) - worlds.value(world, t, user, rows)
+        reward = worlds.reward(world, rewards, examined)
+        log.visits[user] += 1
+        record(log, t, phase, log.visits[user], reward, loss, count_clusters(state))
     return last

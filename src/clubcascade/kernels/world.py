@@ -19,8 +19,9 @@ from clubcascade.kernels.jit import Struct, kernel, struct
 class World(Struct):
     """A table of items and their attraction probabilities for each kind of user.
 
-    ``features`` (N x d); ``attraction`` (kinds x N); ``kind`` of each user; ``arrival``
-    (cumulative shares of the users; empty: all alike); ``stop`` (probability that a click at a
+    ``features`` (N x d); ``attraction`` (kinds x N); ``starts`` (first round of every phase but
+    the first; empty: nothing changes); ``kind`` (phases x users); ``arrival`` (phases x users:
+    cumulative shares; no columns: all come alike); ``stop`` (probability that a click at a
     position ends the session; one entry: the same everywhere); ``discount`` (what a click is worth
     at each position, never rising; empty: 1 everywhere); ``n_offered`` (items offered per round, 0
     for all of them); keys of the random numbers for arrivals, offers, clicks and stops.
@@ -28,6 +29,7 @@ class World(Struct):
 
     features: Floats
     attraction: Floats
+    starts: Ints
     kind: Ints
     arrival: Floats
     stop: Floats
@@ -40,12 +42,24 @@ class World(Struct):
 
 
 @kernel
+def phase_of(world: World, t: int) -> int:
+    """Return the phase of round ``t``."""
+    return int(np.searchsorted(world.starts, t, side="right"))
+
+
+@kernel
+def kind_of(world: World, t: int, user: int) -> int:
+    """Return the kind that a user is of in round ``t``."""
+    return world.kind[phase_of(world, t), user]
+
+
+@kernel
 def visitor(world: World, t: int) -> int:
     """Return the user who comes in round ``t``."""
     draw = counter_rng.uniform(world.arrival_key, t, 0)
-    if world.arrival.shape[0] == 0:
-        return int(draw * world.kind.shape[0])
-    return int(np.searchsorted(world.arrival, draw, side="right"))
+    if world.arrival.shape[1] == 0:
+        return int(draw * world.kind.shape[1])
+    return int(np.searchsorted(world.arrival[phase_of(world, t)], draw, side="right"))
 
 
 @kernel
@@ -73,7 +87,7 @@ def respond(world: World, t: int, user: int, rows: Ints, rewards: Floats) -> int
 
     Items after the last click are not observed; without a click all were examined.
     """
-    attraction = world.attraction[world.kind[user]]
+    attraction = world.attraction[kind_of(world, t, user)]
     for p in range(rows.shape[0]):
         rewards[p] = 0.0
     known = rows.shape[0]
@@ -118,9 +132,9 @@ def _discounted_value(world: World, attractions: Any) -> float:
 
 
 @kernel
-def value(world: World, user: int, rows: Ints) -> float:
+def value(world: World, t: int, user: int, rows: Ints) -> float:
     """Probability that the user leaves the list satisfied; discounted, if positions are."""
-    attraction = world.attraction[world.kind[user]]
+    attraction = world.attraction[kind_of(world, t, user)]
     if world.discount.shape[0] > 0:
         return _discounted_value(world, attraction[rows])
     missed = 1.0

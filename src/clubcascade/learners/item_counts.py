@@ -21,12 +21,14 @@ class ItemCounts(Learner):
     ----------
     index_kind
         Which index items are ranked by, see :mod:`clubcascade.kernels.counting`.
+    prior_count
+        Observations that each item has beforehand, where the index is its popularity.
     """
 
     fresh_items = False
 
-    def __init__(self, index_kind: int) -> None:
-        self.index_kind = index_kind
+    def __init__(self, index_kind: int, prior_count: float = 0.0) -> None:
+        self.index_kind, self.prior_count = index_kind, prior_count
         self._slots: dict[Hashable, int] = {}
         self._slots_of: WeakKeyDictionary[Catalog, tuple[int, Ints]] = WeakKeyDictionary()
         self._seen: Ints = np.zeros(0, np.int64)
@@ -37,7 +39,11 @@ class ItemCounts(Learner):
         more = np.zeros(capacity - len(self._seen), np.int64)
         self._seen, self._clicked = np.append(self._seen, more), np.append(self._clicked, more)
         self.compiled = kernels.Counting.make(
-            seen=self._seen, clicked=self._clicked, rounds=rounds, index_kind=self.index_kind
+            seen=self._seen,
+            clicked=self._clicked,
+            rounds=rounds,
+            index_kind=self.index_kind,
+            prior_count=self.prior_count,
         )
 
     def training_view(self, catalog: Catalog) -> Any:

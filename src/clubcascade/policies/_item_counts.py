@@ -16,7 +16,7 @@ class ItemCountsMixin:
     """Scores of a :class:`CompiledPolicy` over :class:`ItemCounts`, which takes catalogues only."""
 
     def scores(self: Any, user: Hashable, items: Items) -> Floats:
-        """Return the upper confidence bound of every item, capped at 1."""
+        """Return the index of every item (an upper bound, or a smoothed click rate), at most 1."""
         self.number(user)
         catalog = self._read_items(items)
         with self._lock:

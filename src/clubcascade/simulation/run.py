@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +32,19 @@ class Simulation:
         self.regret = np.zeros(entries)
         self.clusters = np.zeros(entries, np.int64)
         self.rand: npt.NDArray[np.float64] = np.full(entries, np.nan)
+        phases = env.n_phases if isinstance(env, TabularEnvironment) else 1
+        groups = (phases, len(loop.VISITS) + 1)
+        visits = np.zeros(env.n_users, np.int64)
+        self.visits: Any = visits if isinstance(env, TabularEnvironment) else Counter()
+        self.visit_regret = np.zeros(groups)
+        self.visit_rounds = np.zeros(groups, np.int64)
         self.log = loop.RunLog.make(
             reward=self.reward,
             regret=self.regret,
             clusters=self.clusters,
+            visits=visits,
+            visit_regret=self.visit_regret,
+            visit_rounds=self.visit_rounds,
             every=every,
             rounds=rounds,
             total_reward=0.0,
@@ -41,8 +52,7 @@ class Simulation:
         )
         self.compared = np.zeros(0, np.int64)
         self.index = math.nan
-        truth = getattr(env, "partition", None)
-        self.truth = truth if hasattr(policy, "clusters") else None
+        self.truth = self._truth_at(0) if hasattr(policy, "clusters") else None
         self.compiled = (
             isinstance(policy, CompiledPolicy)
             and policy.is_unchanged
@@ -71,12 +81,10 @@ class Simulation:
         assert isinstance(policy, CompiledPolicy)
         assert isinstance(env, TabularEnvironment)
         node = self.node = self.numbers()
-        kinds = range(int(env.kind.max()) + 1)
-        values = {int(env.kind[user]): user for user in range(env.n_users)}
-        best = np.zeros(len(kinds))
+        best = np.zeros(len(env.attraction))
         if env.offered is None:
-            for kind, user in values.items():
-                best[kind] = env.best_value(user, self.k)
+            for kind in np.unique(env.kinds).tolist():
+                best[kind] = env.best_of_kind(kind, self.k)
 
         def advance(first: int, last: int) -> None:
             at = first
@@ -141,9 +149,12 @@ class Simulation:
         feedback = env.respond(user, ranking)
         policy.update(user, items[ranking], feedback)
         loss = env.regret(user, ranking)
+        self.visits[user] += 1
         loop.record(
             self.log,
             t,
+            env.phase if isinstance(env, TabularEnvironment) else 0,
+            self.visits[user],
             self._reward(feedback),
             math.nan if loss is None else loss,
             self._count_clusters(t),
@@ -172,6 +183,7 @@ class Simulation:
     def _compare_with_truth(self, done: int) -> None:
         if self.truth is None:
             return
+        earlier, self.truth = self.truth, self._truth_at(done - 1)
         ours = np.full(len(self.truth), -1)
         if isinstance(self.policy, CompiledPolicy):
             numbers = self.node if self.compiled else self.numbers()
@@ -180,11 +192,17 @@ class Simulation:
         else:
             for label, users in enumerate(self.policy.clusters()):  # type: ignore[attr-defined]
                 ours[[user for user in users if user in range(len(ours))]] = label
-        if not np.array_equal(ours, self.compared):
+        if self.truth is not earlier or not np.array_equal(ours, self.compared):
             met = ours >= 0
             self.index = adjusted_rand_index(ours[met], self.truth[met])
             self.compared = ours
         self.rand[(done - 1) // self.every] = self.index
+
+    def _truth_at(self, t: int) -> Any:
+        """Return the true clusters in a round; None where they are unknown."""
+        if isinstance(self.env, TabularEnvironment):
+            return self.env.partition_in(t)
+        return getattr(self.env, "partition", None)
 
     def numbers(self) -> Ints:
         """Return the policy's number of each user of the environment, -1 for new users."""
@@ -201,4 +219,6 @@ class Simulation:
             n_clusters=self.clusters,
             rand_index=self.rand if self.truth is not None else None,
             seconds=seconds,
+            visit_regret=self.visit_regret if known else None,
+            visit_rounds=self.visit_rounds,
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trace:
-    """How one policy did in one environment. All arrays have one entry per recorded round.
+    """How one policy did in one environment. Curves have one entry per recorded round.
 
     Attributes
     ----------
@@ -34,6 +34,13 @@ class Trace:
         between the rounds where it was measured; None where the truth is unknown.
     seconds
         Wall time of the run.
+    visit_regret
+        Regret by the number of the user's own list: a user's first list, lists 2 to 5, 6 to 20, 21
+        to 100, and all later ones (columns), summed over users. One row per phase of the
+        environment, see :class:`clubcascade.environments.Changes`; without changes there is one.
+        None where regret is unknown.
+    visit_rounds
+        How many rounds each of these sums is over.
     """
 
     round: Ints
@@ -42,6 +49,8 @@ class Trace:
     n_clusters: Ints
     rand_index: Floats | None
     seconds: float
+    visit_regret: Floats | None = None
+    visit_rounds: Ints | None = None
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the trace as a table with one row per recorded round."""
