@@ -56,3 +56,33 @@ def test_a_file_cut_short_is_refused(tmp_path):
     file.write_bytes(file.read_bytes()[:500])
     with pytest.raises(errors.InvalidData, match="must be a whole .npz file"):
         datasets.prepare_pools(file, folder=tmp_path / "data")
+
+
+def test_ratings_of_users_who_rated_everything_become_clicks(tmp_path):
+    ratings = np.array([[5.0, 4.9, -10], [np.nan, 9, 9], [7, 7, 5]], np.float32)
+    file = tmp_path / "ratings.npz"
+    np.savez(file, ratings=ratings, titles=np.array(["a", "b", "c"]))
+    done = datasets.prepare_pools(file, name="jester", at_least=5, folder=tmp_path / "data")
+    assert done.data.clicks.toarray().tolist() == [[1, 0, 0], [1, 1, 1]]
+    assert "--at-least 5" in done.data.source["command"]
+    again = datasets.prepare_pools(file, name="jester", at_least=5, folder=tmp_path / "data")
+    other = datasets.prepare_pools(file, name="jester", at_least=6, folder=tmp_path / "data")
+    assert not again.fresh and other.fresh
+    assert other.data.clicks.toarray().tolist() == [[0, 0, 0], [1, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"clicks": CLICKS}, "must hold an array 'ratings', users x items; it holds clicks"),
+        ({"ratings": np.ones(3)}, r"must be numbers, users x items, got float64 of \(3,\)"),
+        ({"ratings": np.array([["a"]])}, "must be numbers"),
+        ({"ratings": np.full((2, 2), np.nan)}, "a user who rated every item, got none"),
+    ],
+)
+def test_other_ratings_are_refused(tmp_path, arrays, words):
+    np.savez(tmp_path / "some.npz", **arrays)
+    with pytest.raises(errors.InvalidData, match=words):
+        datasets.prepare_pools(tmp_path / "some.npz", at_least=3, folder=tmp_path / "data")
+    with pytest.raises(errors.InvalidArgument, match="at_least must be a number"):
+        datasets.prepare_pools(tmp_path / "some.npz", at_least="3", folder=tmp_path / "data")

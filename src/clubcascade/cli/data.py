@@ -143,6 +143,13 @@ def pools(
     name: Annotated[
         str | None, typer.Option(help="What to call the data set; by default the file's name.")
     ] = None,
+    at_least: Annotated[
+        float | None,
+        typer.Option(
+            help="The file has an array ratings: those of at least this are clicks. Users who "
+            "did not rate every item (NaN) are left out."
+        ),
+    ] = None,
     folder: Folder = None,
 ) -> None:
     """Keep a matrix of clicks under a name."""
@@ -150,7 +157,7 @@ def pools(
         _prepare(
             "pools",
             lambda progress: datasets.prepare_pools(
-                path, name=name, folder=folder, progress=progress
+                path, name=name, at_least=at_least, folder=folder, progress=progress
             ),
         )
 

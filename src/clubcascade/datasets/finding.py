@@ -66,6 +66,8 @@ def command_for(name: str) -> str:
         return "clubcascade data movielens" + ("" if rest == "20m" else f" {shlex.quote(rest)}")
     if name == "yelp":
         return "clubcascade data yelp --path FOLDER_OF_THE_YELP_FILES"
+    if name == "jester":
+        return "clubcascade data pools --path RATINGS.npz --at-least 5 --name jester"
     if name.endswith((".csv", ".parquet")):
         return f"clubcascade data interactions --path {shlex.quote(name)}"
     return f"clubcascade data interactions --path FILE --name {shlex.quote(name)}"

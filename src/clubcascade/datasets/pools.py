@@ -1,4 +1,4 @@
-"""Pools files: one ``.npz`` with an array ``clicks``, users x items, of 0 and 1."""
+"""Pools files: one ``.npz`` with an array ``clicks``, users x items, of 0 and 1; or ``ratings``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from clubcascade import validation
 from clubcascade.datasets.files import PathLike, Progress, file_at, silent
 from clubcascade.datasets.ids import Ids
 from clubcascade.datasets.interactions import Interactions, assemble
@@ -20,19 +21,22 @@ from clubcascade.datasets.preparing import Prepared, checksum, prepare
 from clubcascade.datasets.store import checked_name
 from clubcascade.errors import InvalidData
 
-ARRAY = "clicks"
+ARRAY, RATINGS = "clicks", "ratings"
 TERMS = "those of the data that the pools were drawn from"
 
 
-def read_pools(path: Path, name: str | None = None) -> Interactions:
+def read_pools(path: Path, name: str | None = None, at_least: float | None = None) -> Interactions:
     """Read a pools file. Users and items have no ids there: they are numbered from 0."""
     stamp = path.stat()
-    return _read(path, name or path.stem, stamp.st_ino, stamp.st_mtime_ns, stamp.st_size)
+    return _read(path, name or path.stem, at_least, stamp.st_ino, stamp.st_mtime_ns, stamp.st_size)
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, name: str, *_stamp: int) -> Interactions:
-    clicks = _binary(path, _load(path))
+def _read(path: Path, name: str, at_least: float | None, *_stamp: int) -> Interactions:
+    if at_least is None:
+        clicks = _binary(path, _load(path, ARRAY))
+    else:
+        clicks = _liked(path, _load(path, RATINGS), at_least)
     rows = sparse.csr_array(clicks)
     rows.sort_indices()
     source = {
@@ -50,40 +54,73 @@ def prepare_pools(
     path: PathLike,
     *,
     name: str | None = None,
+    at_least: float | None = None,
     folder: PathLike | None = None,
     progress: Progress = silent,
 ) -> Prepared:
-    """Keep a pools file under a name; by default its own."""
+    """Keep a pools file under a name; by default its own.
+
+    Parameters
+    ----------
+    path
+        An ``.npz`` file with an array ``clicks``, users x items, of 0 and 1.
+    name
+        What to call the data set.
+    at_least
+        The file has an array ``ratings`` instead, NaN where there is none: ratings of at least
+        that are clicks, and only users who rated every item are kept, so that no click is unknown.
+    folder, progress
+        As for :func:`prepare_interactions`.
+    """
     file = file_at(path)
     name = checked_name(name if name is not None else file.stem)
+    if at_least is not None:
+        at_least = validation.number("at_least", at_least)
 
     def make(source: dict[str, Any]) -> Interactions:
-        data = read_pools(file, name)
+        data = read_pools(file, name, at_least)
         return replace(data, source=data.source | source)
 
     arguments = ["pools", "--path", str(file), "--name", name]
-    return prepare(name, "pools", [file], make, arguments, TERMS, folder=folder, progress=progress)
+    options: dict[str, Any] = {}
+    if at_least is not None:
+        options, arguments = {"at_least": at_least}, [*arguments, "--at-least", str(at_least)]
+    parts = (name, "pools", [file], make, arguments, TERMS)
+    return prepare(*parts, options=options, folder=folder, progress=progress)
 
 
-def _load(path: Path) -> npt.NDArray[Any]:
+def _load(path: Path, name: str) -> npt.NDArray[Any]:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             if not isinstance(file, np.lib.npyio.NpzFile):
                 raise InvalidData(f"{path} must be an .npz file, got a single array")
-            if ARRAY not in file.files:
+            if name not in file.files:
                 found = ", ".join(file.files) or "nothing"
                 raise InvalidData(
-                    f"{path} must hold an array {ARRAY!r}, users x items; it holds {found}"
+                    f"{path} must hold an array {name!r}, users x items; it holds {found}"
                 )
-            array: npt.NDArray[Any] = file[ARRAY]
+            array: npt.NDArray[Any] = file[name]
             return array
     except InvalidData:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
         raise InvalidData(
-            f"{path} must be a whole .npz file with an array {ARRAY!r}, got one that cannot be "
+            f"{path} must be a whole .npz file with an array {name!r}, got one that cannot be "
             f"read: {error}"
         ) from None
+
+
+def _liked(path: Path, ratings: npt.NDArray[Any], at_least: float) -> npt.NDArray[np.bool_]:
+    """Return which ratings are high enough, of the users who rated everything."""
+    where = f"{RATINGS} in {path}"
+    if ratings.ndim != 2 or 0 in ratings.shape or ratings.dtype.kind not in "iuf":
+        raise InvalidData(
+            f"{where} must be numbers, users x items, got {ratings.dtype} of {ratings.shape}"
+        )
+    rated = ratings[~np.isnan(ratings).any(axis=1)]
+    if not len(rated):
+        raise InvalidData(f"{where} must hold a user who rated every item, got none")
+    return np.asarray(rated >= at_least)
 
 
 def _binary(path: Path, array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
