@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from clubcascade.errors import InvalidConfig
 from clubcascade.experiment.cell_store import CellResult
 from clubcascade.experiment.cells import plan
+from clubcascade.experiment.running import build
 from clubcascade.experiment.tuners import settled, tuners, write_choices
 from tests.experiment import tiny
 
@@ -117,3 +119,23 @@ def test_a_bound_of_a_parameter_ends_its_line():
 def test_before_tuning_there_are_as_many_runs():
     experiment = tiny.parsed(tiny.tuned_content())
     assert len(plan(settled(experiment, tuners(experiment), start=True))) == 6
+
+
+def test_parameters_of_the_policy_inside_are_tuned():
+    around = tiny.policy("spanner_exploration", "x", policy={"name": "club_cascade"})
+    grid = {"policy.beta": [0.1, 1.0], "share": [0.2, 0.4]}
+    table = tiny.tuned_content() | {"policies": [around | {"tune": grid}]}
+    experiment = tiny.parsed(table)
+    (tuner,) = tuners(experiment)
+    assert tuner.start == {"policy.beta": 0.1, "share": 0.2}
+    first = build(tuner.batch[-1])[0]
+    assert (first.policy.beta, first.share) == (1.0, 0.2)
+    assert not tuner.possible("policy.beta", -1.0)
+    chosen = settled(experiment, [tuner], start=True)
+    assert build(plan(chosen)[0])[0].policy.beta == 0.1
+    for key, words in (("policy.beeta", "unknown parameter 'beeta'"), ("polcy.beta", "unknown")):
+        with pytest.raises(InvalidConfig, match=words):
+            tiny.parsed(table | {"policies": [around | {"tune": {key: [1.0]}}]})
+    plain = tiny.policy("c3_ucb", "y") | {"tune": {"policy.beta": [1.0]}}
+    with pytest.raises(InvalidConfig, match="'policy.beta' needs a policy inside, got none"):
+        tiny.parsed(table | {"policies": [plain]})

@@ -22,6 +22,7 @@ from clubcascade.experiment.data import titled, with_data
 from clubcascade.experiment.parameters import check_grid, complete
 from clubcascade.experiment.placeholders import check_environment
 from clubcascade.experiment.schema import (
+    INNER,
     MOST_SEEDS,
     Changes,
     Contender,
@@ -253,17 +254,29 @@ def _lines(where: str, entry: Contender) -> list[Contender]:
     name, stated = upgraded_entry(entry.policy, entry.parameters)
     entry = replace(entry, policy=name, parameters=stated)
     cls = _registered(f"{where}.policy", "policy", entry.policy, {**POLICIES, **BOUNDS})
-    for key, grid in (("tune", entry.tune), ("sweep", entry.sweep)):
+    inner = {key: values for key, values in entry.tune.items() if key.startswith(INNER)}
+    own = {key: values for key, values in entry.tune.items() if key not in inner}
+    for key, grid in (("tune", own), ("sweep", entry.sweep)):
         check_grid(cls, grid, f"{where}.{key}")
     lines = []
     for values in product(*entry.sweep.values()):
         point = dict(zip(entry.sweep, values, strict=True))
-        derived = ["n_features", "seed", *entry.tune]
+        derived = ["n_features", "seed", *(key.removeprefix(INNER) for key in entry.tune)]
         given = {**entry.parameters, **point}
         parameters = _completed(cls, given, f"{where}.parameters", derived)
+        _check_inner(inner, parameters.get("policy"), f"{where}.tune")
         label = ", ".join([entry.label, *(f"{key}={value}" for key, value in point.items())])
         lines.append(Contender(label, entry.policy, parameters, entry.tune))
     return lines
+
+
+def _check_inner(grid: Mapping[str, Any], inner: Any, where: str) -> None:
+    """Check the lists of values for parameters of the policy inside."""
+    if grid and not isinstance(inner, Mapping):
+        raise InvalidConfig(f"{where}: {next(iter(grid))!r} needs a policy inside, got none")
+    if grid:
+        names = {key.removeprefix(INNER): values for key, values in grid.items()}
+        check_grid(POLICIES[inner["name"]], names, where)
 
 
 def _completed(cls: type, given: Parameters, where: str, derived: list[str]) -> Parameters:

@@ -14,6 +14,8 @@ from clubcascade.errors import InvalidConfig, unknown_name
 from clubcascade.validation import brief
 
 MOST_SEEDS = 100_000
+INNER = "policy."
+"""What a tuned parameter of the policy inside another one begins with."""
 Parameters = dict[str, Any]
 Text = Annotated[str, Meta(pattern=r"\S", description="a string, not empty")]
 Whole = Annotated[int, Meta(ge=1, description="a whole number >= 1")]
@@ -75,8 +77,14 @@ class Contender(FileTable, frozen=True):
     """Values for some of the parameters, each a line of its own; empty in what was read."""
 
     def at(self, point: Mapping[str, Any]) -> Contender:
-        """Return this policy with the values of a point, and nothing to tune."""
-        return Contender(self.label, self.policy, {**self.parameters, **point})
+        """Return this policy with the values of a point, and nothing to tune.
+
+        A parameter ``policy.beta`` is the ``beta`` of the policy inside.
+        """
+        values = {**self.parameters, **{n: value for n, value in point.items() if "." not in n}}
+        if inner := {n.removeprefix(INNER): v for n, v in point.items() if n.startswith(INNER)}:
+            values["policy"] = {**values["policy"], **inner}
+        return Contender(self.label, self.policy, values)
 
 
 class Tune(FileTable, frozen=True):
