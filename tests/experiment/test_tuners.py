@@ -139,3 +139,16 @@ def test_parameters_of_the_policy_inside_are_tuned():
     plain = tiny.policy("c3_ucb", "y") | {"tune": {"policy.beta": [1.0]}}
     with pytest.raises(InvalidConfig, match="'policy.beta' needs a policy inside, got none"):
         tiny.parsed(table | {"policies": [plain]})
+
+
+def test_tuning_runs_may_be_a_share_of_the_runs():
+    table = tiny.tuned_content()
+    table["tune"]["rounds"] = 0.3
+    table["panels"] = [tiny.panel("a"), tiny.panel("b") | {"rounds": 41}]
+    found = tuners(tiny.parsed(table))
+    assert {cell.rounds for cell in found[0].batch} == {18}  # of 60
+    assert {cell.rounds for cell in found[-1].batch} == {13}
+    for wrong in (1.5, 0.0, 0):
+        table["tune"]["rounds"] = wrong
+        with pytest.raises(InvalidConfig, match="rounds must be a whole number >= 1, or a share"):
+            tiny.parsed(table)

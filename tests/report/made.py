@@ -26,6 +26,7 @@ LABELS = {
     "C3": {"policy": "c3_ucb"},
     "LinUCB": {"policy": "cascade_lin_ucb"},
     "MultipleLinUCB": {"policy": "multiple_lin_ucb"},
+    "Popular": {"policy": "popular"},
     "random": {"policy": "random"},
     "cohort": {"policy": "cohort_cascade"},
     "known clusters": {"policy": "known_clusters", "parameters": {"partition": "true"}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -166,8 +167,9 @@ def _cell(
     trial: str = "",
 ) -> Cell:
     rounds = experiment.rounds_of(panel)
-    if trial and experiment.tune and experiment.tune.rounds is not None:
-        rounds = min(rounds, experiment.tune.rounds)
+    longest = experiment.tune.rounds if trial and experiment.tune else None
+    if longest is not None:
+        rounds = min(rounds, longest if isinstance(longest, int) else math.ceil(longest * rounds))
     every = rounds if trial else experiment.step(rounds)  # of a trial only the end counts
     panel = replace(panel, parameters=timed(panel.parameters, rounds))
     fingerprint = (data or {}).get(str(panel.parameters.get("clicks")))

@@ -58,7 +58,7 @@ class Results:
     experiment: Experiment
     curves: pd.DataFrame
     provenance: dict[str, Any] = field(default_factory=dict)
-    visits: pd.DataFrame = field(default_factory=pd.DataFrame)
+    visits: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(VISIT_COLUMNS)))
 
 
 def experiment_text(experiment: Experiment) -> str:

@@ -19,6 +19,10 @@ INNER = "policy."
 Parameters = dict[str, Any]
 Text = Annotated[str, Meta(pattern=r"\S", description="a string, not empty")]
 Whole = Annotated[int, Meta(ge=1, description="a whole number >= 1")]
+TuningRounds = Annotated[
+    Annotated[int, Meta(ge=1)] | Annotated[float, Meta(gt=0, lt=1)],
+    Meta(description="a whole number >= 1, or a share of the rounds below 1"),
+]
 Seed = Annotated[int, Meta(ge=0, description="a whole number >= 0")]
 Seeds = Annotated[
     tuple[Seed, ...],
@@ -90,12 +94,12 @@ class Contender(FileTable, frozen=True):
 class Tune(FileTable, frozen=True):
     """How tuned parameters are chosen: on seeds of their own, with one budget for all.
 
-    ``rounds`` is the longest tuning run (None: as long as the runs themselves), ``budget`` how many
-    points a policy may try in a panel.
+    ``rounds`` is the longest tuning run, in rounds or as a share of the runs themselves (None: as
+    long as these), ``budget`` how many points a policy may try in a panel.
     """
 
     seeds: Seeds
-    rounds: Whole | None = None
+    rounds: TuningRounds | None = None
     budget: Whole = 48
 
 
@@ -103,7 +107,7 @@ class TuneChanges(FileTable, frozen=True):
     """What ``[quick.tune]`` changes."""
 
     seeds: Seeds | None = None
-    rounds: Whole | None = None
+    rounds: TuningRounds | None = None
     budget: Whole | None = None
 
 

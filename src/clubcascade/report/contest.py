@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clubcascade.core import Floats
 from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.bounds import BOUNDS
 from clubcascade.experiment.cell_store import atomic_write
@@ -21,19 +19,14 @@ from clubcascade.report.estimates import (
     Estimate,
     estimate,
     number,
-    ratio,
+    share,
     with_ends,
     with_half,
 )
-from clubcascade.report.folders import EDGE, Run, find_runs, first_look_words
+from clubcascade.report.first_lists import first_list_goals, first_list_lines
+from clubcascade.report.folders import EDGE, KNOWN, POLICY, Run, find_runs, first_look_words
 from clubcascade.report.markdown import escaped, row
 from clubcascade.report.measures import shown_measure
-
-POLICY = "cohort_cascade"
-"""The policy that is judged unless another is named."""
-
-KNOWN = ("known_clusters", "known_clusters_glm")
-"""Policies that know the true clusters: a reference, not a rival."""
 
 LOST = {"regret": "regret", "missed": "clicks missed"}
 """What can be compared: less is better, and none is lost by the best lists."""
@@ -137,14 +130,6 @@ def contests(run: Run, policy: str = POLICY) -> Iterator[Contest]:
         )
 
 
-def share(ours: Floats, theirs: Floats) -> Estimate:
-    """Return the ratio of what was lost; nobody loses less than nothing."""
-    found = ratio(ours, theirs)
-    if not math.isfinite(found.low):
-        return found
-    return Estimate(found.value, max(found.low, 0.0), found.high)
-
-
 def write_contests(
     folder: str | os.PathLike[str], out: str | os.PathLike[str], policy: str = POLICY
 ) -> Path:
@@ -166,11 +151,15 @@ def write_contests(
             f"policy must have met others where regret or missed clicks are shown, "
             f"got {policy!r} in {folder}"
         )
-    lines = [line for run, there in found for line in _section(run, there)]
+    lines = [line for run, there in found for line in _section(run, there, policy)]
     quick = first_look_words([run for run, _ in found])
     lines += [f"**A first look**{quick}", ""] if quick else []
-    judged = [each for run, there in found for each in there if not run.first_look]
-    lines += goal_lines(judged) if judged else ()
+    whole = [(run, there) for run, there in found if not run.first_look]
+    early = [run for run, _ in whole if not run.results.visits.empty]
+    if early:
+        lines += ["### Goals", "", *first_list_goals(early, policy)]
+    elif whole:  # folders of before there was a table of first lists, and goals for them
+        lines += goal_lines([each for _, there in whole for each in there])
     with atomic_write(Path(out)) as file:
         file.write("\n".join([*lines, ""]).encode())
     return Path(out)
@@ -233,7 +222,7 @@ def _goal(
             yield f"    - {escaped(each.panel.title)}: {reached(each)}"
 
 
-def _section(run: Run, found: Sequence[Contest]) -> Iterator[str]:
+def _section(run: Run, found: Sequence[Contest], policy: str) -> Iterator[str]:
     """Yield the heading, the table and the notes of one result folder."""
     counts = sorted({each.seeds for each in found})
     seeds = " to ".join(str(n) for n in dict.fromkeys([counts[0], counts[-1]]))
@@ -241,6 +230,7 @@ def _section(run: Run, found: Sequence[Contest]) -> Iterator[str]:
     lost = LOST[shown_measure(run.results)]
     yield from [f"Lost: {lost}. Seeds: {seeds}. ± and brackets: 95% intervals.", ""]
     yield from [*contest_lines(found, bold=not run.first_look), ""]
+    yield from first_list_lines(run, policy)
     edges = "; ".join(
         f"{each.panel.title}, {each.best}: {each.edge}" for each in found if each.edge
     )

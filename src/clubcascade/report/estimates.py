@@ -82,6 +82,14 @@ def ratio(ours: Floats, theirs: Floats) -> Estimate:
     return Estimate(value, (middle - root) / square, (middle + root) / square)
 
 
+def share(ours: Floats, theirs: Floats) -> Estimate:
+    """Return the ratio of what was lost; nobody loses less than nothing."""
+    found = ratio(ours, theirs)
+    if not math.isfinite(found.low):
+        return found
+    return Estimate(found.value, max(found.low, 0.0), found.high)
+
+
 def number(value: float, measure: str = "") -> str:
     """Write one value.
 

@@ -24,6 +24,12 @@ EDGE = " †"
 """Stands behind a policy whose tuned values lie at the edge of what was tried."""
 
 
+POLICY = "cohort_cascade"
+"""The policy that is judged unless another is named."""
+
+KNOWN = ("known_clusters", "known_clusters_glm")
+"""Policies that know the true clusters: a reference, not a rival."""
+
 REQUIRED = "panel policy seed round reward regret n_clusters rand_index".split()
 """Columns that every table of results has."""
 
