@@ -23,6 +23,7 @@ from clubcascade.policies.cascade_kl_ucb import CascadeKLUCB
 from clubcascade.policies.cascade_lin_ts import CascadeLinTS
 from clubcascade.policies.cascade_lin_ucb import CascadeLinUCB
 from clubcascade.policies.cascade_ucb1 import CascadeUCB1
+from clubcascade.policies.cascade_woful import CascadeWOFUL
 from clubcascade.policies.club_cascade import ClubCascade
 from clubcascade.policies.club_cascade_2017 import ClubCascade2017
 from clubcascade.policies.club_cascade_glm import ClubCascadeGLM
@@ -35,6 +36,7 @@ from clubcascade.policies.multiple_lin_ucb import MultipleLinUCB
 from clubcascade.policies.popular import Popular
 from clubcascade.policies.random import Random
 from clubcascade.policies.spanner_exploration import SpannerExploration
+from clubcascade.policies.top_rank import TopRank
 from clubcascade.policies.user_selection import UserSelection
 from clubcascade.simulation import Trace, simulate
 
@@ -55,6 +57,7 @@ __all__ = [
     "CascadeLinTS",
     "CascadeLinUCB",
     "CascadeUCB1",
+    "CascadeWOFUL",
     "Catalog",
     "Client",
     "ClubCascade",
@@ -77,6 +80,7 @@ __all__ = [
     "Recommender",
     "Slate",
     "SpannerExploration",
+    "TopRank",
     "Trace",
     "UserSelection",
     "click",

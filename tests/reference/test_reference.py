@@ -12,9 +12,11 @@ from tests.reference.cascade_kl_ucb import CascadeKLUCB, divergence
 from tests.reference.cascade_lin_ts import CascadeLinTS
 from tests.reference.cascade_lin_ucb import CascadeLinUCB
 from tests.reference.cascade_ucb1 import CascadeUCB1
+from tests.reference.cascade_woful import CascadeWOFUL
 from tests.reference.club_cascade import ClubCascade
 from tests.reference.known_clusters import KnownClusters
 from tests.reference.multiple_lin_ucb import MultipleLinUCB
+from tests.reference.top_rank import TopRank
 
 ONE = np.array([[1.0]])
 E1, E2 = np.eye(2)
@@ -223,3 +225,38 @@ class TestOthers:
         policy.update([0, 1], 2, (1,))
         right = math.log(3) + 3 * math.log(math.log(3))
         assert policy.bounds() == pytest.approx([1 - math.exp(-right / 2), 1])
+
+    def test_top_rank(self):
+        policy = TopRank(delta=1.0)
+        for n in range(1, 6):
+            assert policy.blocks("abc") == [{"a", "b", "c"}]
+            policy.update("abc", "b")
+            # S = N = n against sqrt(2 n ln(3.43 sqrt(n))): 1.6, 2.5, 3.3, 3.9 for n = 1, 2, 3, 4
+            if n == 4:
+                break
+        assert policy.G == {("a", "b"), ("c", "b")}
+        assert policy.blocks("abc") == [{"b"}, {"a", "c"}] and policy.blocks("ca") == [{"a", "c"}]
+        policy.update("abc", "c")  # counts against a, which is in its block, and not against b
+        assert (policy.S["c", "a"], policy.S["a", "c"], policy.S["c", "b"]) == (1, -1, -4)
+        assert policy.rank("abc", 3, [0.9, 0.5, 0.0]) == ["b", "c", "a"]
+        assert policy.rank("abc", 2, [0.9, 0.4]) == ["b", "a"]
+
+    def test_cascade_woful(self):
+        policy = CascadeWOFUL(1, beta=0.5, reg=1.0)
+        assert policy.bounds(ONE) == pytest.approx([0.5])
+        policy.update(np.array([[1.0], [0.0], [0.0]]), 2, (0,))
+        # the bounds on the variances are 0.5 and, for the zero item, 1/3
+        assert policy.variances == pytest.approx([0.5, 1 / 3])
+        # weighted: M = 1 + 2, b = 2
+        assert policy.bounds(ONE) == pytest.approx([2 / 3 + 0.5 * math.sqrt(1 / 3)])
+        # plain: M = 2, b = 1: 0.5 + 0.5 sqrt(0.5)
+        assert policy.variance(ONE[0], 4) == pytest.approx(0.5 + 0.5 * math.sqrt(0.5))
+
+    def test_cascade_woful_radii(self):
+        policy = CascadeWOFUL(1, reg=1.0, delta=0.1)
+        assert policy.bernstein_radius() == 1.0
+        policy.update(np.ones((4, 1)), 1, ())
+        assert policy.hoeffding_radius() == pytest.approx(0.5 * math.sqrt(math.log(200)) + 1)
+        level = math.log(40)
+        found = 8 * math.sqrt(math.log(5) * level) + 8 * level + 1
+        assert policy.bernstein_radius() == pytest.approx(found)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import clubcascade as cc
+from clubcascade.core.state import same
 from tests.simulation.worlds import SIZES
 
 
@@ -75,6 +76,24 @@ def test_counting_policies_refuse_fresh_items():
     env = cc.environments.Synthetic(**SIZES, items="fresh")
     with pytest.raises(cc.errors.InvalidItems, match="Catalog"):
         cc.simulate(cc.CascadeUCB1(), env, rounds=10, k=2, seed=1)
+
+
+@pytest.mark.parametrize("policy", [cc.CascadeUCB1(), cc.TopRank()], ids=["UCB1", "TopRank"])
+def test_users_known_from_a_smaller_catalogue(policy):
+    """The arrays grow for the new items before the compiled run takes them."""
+    small = cc.Catalog(np.eye(2), ids=["a", "b"])
+    for user in range(4):
+        policy.update(user, small[[0, 1]], None)
+    other = policy.fresh()
+    other.load_state(policy.state())
+    env = cc.environments.Synthetic(n_users=4, n_clusters=2, n_items=300, n_features=4, seed=1)
+    cc.simulate(policy, env, rounds=200, k=4, seed=1)
+    env.reset(1)
+    for _ in range(200):
+        user, items = env.next_user()
+        ranking = other.recommend(user, items, 4)
+        other.update(user, items[ranking], env.respond(user, ranking))
+    assert same(policy.state(), other.state())
 
 
 def test_without_a_policy_it_is_cohort_cascade():

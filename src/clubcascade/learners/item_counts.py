@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from clubcascade.core import Catalog, Floats, Ints, array_of, fill
+from clubcascade.core import Catalog, Ints, array_of, fill
 from clubcascade.kernels import counting as kernels
-from clubcascade.kernels import entry_points
-from clubcascade.learners.base import Learner, numbered
+from clubcascade.learners.base import numbered
+from clubcascade.learners.known_items import KnownItems
 
 
-class ItemCounts(Learner):
+class ItemCounts(KnownItems):
     """Items are known by their ids in the catalogue, so a changed catalogue keeps its counts.
 
     Parameters
@@ -25,12 +24,9 @@ class ItemCounts(Learner):
         Observations that each item has beforehand, where the index is its popularity.
     """
 
-    fresh_items = False
-
     def __init__(self, index_kind: int, prior_count: float = 0.0) -> None:
+        super().__init__()
         self.index_kind, self.prior_count = index_kind, prior_count
-        self._slots: dict[Hashable, int] = {}
-        self._slots_of: WeakKeyDictionary[Catalog, tuple[int, Ints]] = WeakKeyDictionary()
         self._seen: Ints = np.zeros(0, np.int64)
         self._clicked: Ints = np.zeros(0, np.int64)
         self._reserve(8, rounds=0)
@@ -46,32 +42,17 @@ class ItemCounts(Learner):
             prior_count=self.prior_count,
         )
 
+    def _make_room(self, n_items: int) -> None:
+        if n_items > len(self._seen):
+            self._reserve(2 * n_items, self.compiled.rounds)
+
     def training_view(self, catalog: Catalog) -> Any:
         """Return the number of each item of the catalogue in the counts; new items get one."""
-        slots = self.ranking_view(catalog, 1)
-        if slots.min() < 0:
-            for name in catalog.ids:
-                self._slots.setdefault(name, len(self._slots))
-            if len(self._slots) > len(self._seen):
-                self._reserve(2 * len(self._slots), self.compiled.rounds)
-            slots = self.ranking_view(catalog, 1)
-        return slots
+        return self.all_slots(catalog)
 
     def ranking_view(self, catalog: Catalog, k: int) -> Any:
         """Return the number of each item in the counts, -1 for one that was never shown."""
-        known, slots = self._slots_of.get(catalog, (-1, None))
-        if slots is None or (known < len(self._slots) and slots.min() < 0):
-            slots = np.array([self._slots.get(name, -1) for name in catalog.ids], np.int64)
-            self._slots_of[catalog] = (len(self._slots), slots)
-        return slots
-
-    def rank_new_user(
-        self, user: Hashable, number: int, items: Floats | Catalog, rows: Ints, scores: Floats
-    ) -> None:
-        """Rank as for everybody."""
-        assert isinstance(items, Catalog)
-        view = self.ranking_view(items, len(rows))
-        entry_points.rank_catalog(self.compiled, 0, view, rows, scores)
+        return self.known_slots(catalog)
 
     def state(self, n_users: int) -> dict[str, Any]:
         """Return copies of the counts."""

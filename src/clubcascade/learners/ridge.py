@@ -45,6 +45,10 @@ class RidgeLearner(Learner):
     def model_of(self, user: Hashable, number: int) -> tuple[Models, int]:
         """Return the model that serves a user; the number of a new user is the next one."""
 
+    def confidence_radius(self, models: Models, g: int) -> float:
+        """Return the radius of the confidence set of a model."""
+        return grouped.confidence_radius(models.struct, g, *self.radius)
+
     def statistics(self, user: Hashable, number: int) -> tuple[Floats, Floats, int]:
         """Return copies of (gram, moment, count) that the weights of a user come from."""
         models, g = self.model_of(user, number)

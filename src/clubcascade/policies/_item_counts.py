@@ -12,18 +12,8 @@ from clubcascade.errors import InvalidItems
 from clubcascade.kernels import counting as kernels
 
 
-class ItemCountsMixin:
-    """Scores of a :class:`CompiledPolicy` over :class:`ItemCounts`, which takes catalogues only."""
-
-    def scores(self: Any, user: Hashable, items: Items) -> Floats:
-        """Return the index of every item (an upper bound, or a smoothed click rate), at most 1."""
-        self.number(user)
-        catalog = self._read_items(items)
-        with self._lock:
-            slots = self._learner.ranking_view(catalog, 1)
-            bounds = np.array([kernels.index(self.compiled, slot) for slot in slots])
-        capped: Floats = np.minimum(bounds, 1.0)
-        return capped
+class CatalogOnlyMixin:
+    """Checks of a :class:`CompiledPolicy` over :class:`KnownItems`, which takes catalogues only."""
 
     def _read_items(self, items: Items) -> Catalog:
         if not isinstance(items, Catalog):
@@ -40,3 +30,17 @@ class ItemCountsMixin:
                 f"their ids and not by features, got {type(shown).__name__}"
             )
         check_slate(shown, None, lists=1)
+
+
+class ItemCountsMixin(CatalogOnlyMixin):
+    """Scores of a :class:`CompiledPolicy` over :class:`ItemCounts`."""
+
+    def scores(self: Any, user: Hashable, items: Items) -> Floats:
+        """Return the index of every item (an upper bound, or a smoothed click rate), at most 1."""
+        self.number(user)
+        catalog = self._read_items(items)
+        with self._lock:
+            slots = self._learner.ranking_view(catalog, 1)
+            bounds = np.array([kernels.index(self.compiled, slot) for slot in slots])
+        capped: Floats = np.minimum(bounds, 1.0)
+        return capped

@@ -11,7 +11,7 @@ from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, Items, Policy
 from clubcascade.errors import InvalidArgument
 from clubcascade.graph import Complete, ErdosRenyi, Start
-from clubcascade.kernels import grouped, ranking
+from clubcascade.kernels import ranking
 from clubcascade.learners.seeds import key_of
 
 StartName = Literal["complete", "random"]
@@ -37,7 +37,7 @@ class LinearScoresMixin:
             models, g = learner.model_of(user, len(self._numbers) if number < 0 else number)
             weights, inverse = models.arrays["weights"][g], models.arrays["inverse"][g]
             ranking.score_items(weights, inverse, rows, np.arange(len(rows)), mean, width)
-            radius = grouped.confidence_radius(models.struct, g, *learner.radius)
+            radius = learner.confidence_radius(models, g)
         return mean, width, float(radius)
 
     @property

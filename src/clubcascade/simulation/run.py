@@ -113,12 +113,13 @@ class Simulation:
                 return int(
                     loop.run_fresh(policy.compiled, env.world, node, self.k, first, last, self.log)
                 )
+            shown = policy._learner.training_view(env.catalog)  # first: may bind larger arrays
             return int(
                 loop.run_table(
                     policy.compiled,
                     env.world,
                     policy._learner.ranking_view(env.catalog, self.k),
-                    policy._learner.training_view(env.catalog),
+                    shown,
                     node,
                     best,
                     self.k,
