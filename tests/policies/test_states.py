@@ -84,6 +84,8 @@ def test_wrong_contents_are_refused_by_name(name, number):
 def spoilt(key, value):
     """Yield arrays whose contents cannot be."""
     numbers = (np.inf, -np.inf, 1e300) if value.dtype.kind == "f" else (-2, 2**63 - 1)
+    if value.dtype.kind == "i":
+        numbers = (-2, np.iinfo(value.dtype).max)
     if value.dtype.kind == "u":
         numbers = (2**64 - 1,)  # edges to oneself, and to users beyond the last
     elif key in ("group", "label", "user_row", "way", "met", "graph_label", "head", "fit_ids"):

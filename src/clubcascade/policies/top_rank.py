@@ -109,7 +109,7 @@ class _Pairs(KnownItems):
         n = len(state["items"])
         if n > MOST_ITEMS:
             raise ValueError(f"items must be at most {MOST_ITEMS}, got {n}")
-        clicked = array_of(state, "clicked", (n, n), np.int32, below=2**31)
+        clicked = array_of(state, "clicked", (n, n), np.int32, below=2**30)
         self._clicked = np.zeros((0, 0), np.int32)
         drawn = int(array_of(state, "draws", (1,), np.int64)[0])
         self._reserve(max(n, 8), n_changes=0, n_drawn=drawn)
