@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clubcascade as cc
-from clubcascade.kernels import weighted_ridge
+from clubcascade.kernels import ridge, weighted_ridge
 from tests.reference.cascade_woful import CascadeWOFUL
 from tests.reference.problems import assert_near, examples, play, problems
 
@@ -55,7 +55,7 @@ def test_constant_radius(problem, reg, beta):
 @pytest.mark.parametrize("fresh", [False, True], ids=["catalogue", "fresh items"])
 @pytest.mark.parametrize("k", [1, 4])
 def test_long_run_agrees(k, fresh):
-    """Long enough for variances between 1/k and 1, and for inverses that are computed anew."""
+    """Long enough for many variances between 1/k and 1."""
     rng = np.random.default_rng(7)
     weights = np.array([0.3, 0.2, 0.05, 0.0])
     catalog = cc.Catalog(rng.dirichlet(np.ones(4), 20))
@@ -99,6 +99,7 @@ def test_rare_clicks_are_learned_faster_than_by_the_plain_model():
         policy.update("alice", catalog[rng.permutation(30)[:10]], None)
     weighted, plain = policy.state()["model_gram"]
     assert np.trace(weighted) > 5 * np.trace(plain)
+    assert (policy.state()["model_age"] < ridge.RENEW).all()  # both inverses were computed anew
 
 
 @pytest.mark.parametrize("wrong", [{"beta": -1.0}, {"reg": 0.0}, {"delta": 0.0}, {"delta": 1.5}])
