@@ -35,8 +35,10 @@ from clubcascade.policies.multiple_glm import MultipleGLM
 from clubcascade.policies.multiple_lin_ucb import MultipleLinUCB
 from clubcascade.policies.popular import Popular
 from clubcascade.policies.random import Random
+from clubcascade.policies.sclub import SCLUB
 from clubcascade.policies.spanner_exploration import SpannerExploration
 from clubcascade.policies.top_rank import TopRank
+from clubcascade.policies.uni_club import UniCLUB
 from clubcascade.policies.user_selection import UserSelection
 from clubcascade.simulation import Trace, simulate
 
@@ -49,6 +51,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "POLICIES",
+    "SCLUB",
     "AlphaSchedule",
     "AsyncClient",
     "C3UCB",
@@ -82,6 +85,7 @@ __all__ = [
     "SpannerExploration",
     "TopRank",
     "Trace",
+    "UniCLUB",
     "UserSelection",
     "click",
     "datasets",

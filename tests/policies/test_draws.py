@@ -13,6 +13,7 @@ MAKE = [
     lambda seed: cc.ClubCascade2017(n_features=4, seed=seed),
     lambda seed: cc.CohortCascade(n_features=4, seed=seed),
     lambda seed: cc.Random(seed=seed),
+    lambda seed: cc.UniCLUB(n_features=4, exploration_rounds=2, seed=seed),
 ]
 
 
@@ -22,7 +23,7 @@ def lists(policy, offered, n=12):
 
 @pytest.mark.parametrize("offered", [ITEMS, cc.Catalog(ITEMS)], ids=["loose", "catalogue"])
 @pytest.mark.parametrize("met", [False, True], ids=["stranger", "met"])
-@pytest.mark.parametrize("make", MAKE, ids=["TS", "2017", "cohort", "random"])
+@pytest.mark.parametrize("make", MAKE, ids=["TS", "2017", "cohort", "random", "uniform"])
 def test_no_two_lists_share_their_luck(make, met, offered):
     one, same, other = make(3), make(3), make(4)
     if met:

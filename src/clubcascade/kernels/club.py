@@ -16,6 +16,7 @@ from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
 from clubcascade.kernels.lazy_topk import rank_lazily
 from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.random_lists import draw_list
 from clubcascade.kernels.ranking_2017 import rank_2017
 
 
@@ -29,8 +30,8 @@ class Club(Struct):
     radius), and ``row``, the row of its statistics, -1 before its first feedback.
     Per row: ``gram`` (S), ``moment`` (b), ``count`` (T), and for not too many users ``inverse``
     with its ``age``; ``n_rows`` are in use. ``discounts`` of positions (empty: none); ``code2017``
-    for the ranking and the threshold of the 2017 code, with the ``key`` of its random numbers. The
-    rest is scratch.
+    for the ranking and the threshold of the 2017 code; ``n_random`` rounds at the start have random
+    lists; ``key`` is the key of the random numbers of both. The rest is scratch.
     """
 
     ridge: models.Ridge
@@ -49,6 +50,7 @@ class Club(Struct):
     alpha: float
     beta: float
     code2017: bool
+    n_random: int
     n_rows: int
     n_clusters: int
     n_drawn: int
@@ -130,7 +132,9 @@ def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -
     g = state.graph.label[node]
     if not users.is_dense(state.graph):
         _prefetch_user(state, node)
-    if state.code2017:
+    if state.n_updates < state.n_random:
+        draw_list(state, catalog.features.shape[0], rows, scores)
+    elif state.code2017:
         every = np.arange(catalog.features.shape[0])
         rank_2017(state, state.ridge, g, catalog.features, every, rows, scores)
     else:
@@ -140,7 +144,9 @@ def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -
 @implements(rank_items, Club)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     g = state.graph.label[node]
-    if state.code2017:
+    if state.n_updates < state.n_random:
+        draw_list(state, offered.shape[0], rows, scores)
+    elif state.code2017:
         rank_2017(state, state.ridge, g, features, offered, rows, scores)
     else:
         ranking.rank_fully(

@@ -21,8 +21,11 @@ class RandomLists(Struct):
 
 
 @kernel
-def draw_list(state: RandomLists, n: int, rows: Ints, scores: Floats) -> None:
-    """Fill ``rows`` with distinct rows below ``n``, all lists equally likely."""
+def draw_list(state: Any, n: int, rows: Ints, scores: Floats) -> None:
+    """Fill ``rows`` with distinct rows below ``n``, all lists equally likely.
+
+    The state has ``n_drawn`` and ``key``, as :class:`RandomLists`.
+    """
     order = np.arange(n)
     for p in range(rows.shape[0]):
         swap = p + int(counter_rng.uniform(state.key, state.n_drawn, p) * (n - p))

@@ -72,11 +72,11 @@ class Models:
             kernels.add(self.struct, into, a["gram"][g], a["moment"][g], a["count"][g], 1.0)
         self.renew(into)
 
-    def state(self, n: int) -> dict[str, npt.NDArray[Any]]:
+    def state(self, n: int, prefix: str = "model_") -> dict[str, npt.NDArray[Any]]:
         """Return copies of the arrays of the first ``n`` models."""
-        return {f"model_{name}": self.arrays[name][:n].copy() for name in _SAVED}
+        return {f"{prefix}{name}": self.arrays[name][:n].copy() for name in _SAVED}
 
-    def load_state(self, state: dict[str, Any], n: int) -> None:
+    def load_state(self, state: dict[str, Any], n: int, prefix: str = "model_") -> None:
         """Take over what :meth:`state` returned of ``n`` models."""
         for name in _SAVED:
-            fill(self.arrays[name][:n], state, f"model_{name}")
+            fill(self.arrays[name][:n], state, f"{prefix}{name}")

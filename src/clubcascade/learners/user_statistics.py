@@ -32,14 +32,24 @@ class UserStatistics:
         Number of features.
     discounts
         What a click is worth at each position; empty for 1 at all of them.
+    code2017
+        Rank and compare as the 2017 code does.
+    n_random
+        Rounds at the start whose lists are random.
     key
-        Key of the random numbers of the 2017 code; None for Algorithm 1 of the paper.
+        Key of the random numbers.
     """
 
     link = None
 
     def __init__(
-        self, d: int, discounts: Sequence[float] | None = None, key: np.uint64 | None = None
+        self,
+        d: int,
+        discounts: Sequence[float] | None = None,
+        *,
+        code2017: bool = False,
+        n_random: int = 0,
+        key: np.uint64 | None = None,
     ) -> None:
         self.d, self.capacity = d, 0
         self.arrays: dict[str, npt.NDArray[Any]] = {}
@@ -49,7 +59,7 @@ class UserStatistics:
             "elimination_work": aligned_zeros(d, -(-(d + 1) // 8) * 8),
         }
         counts = dict.fromkeys(("n_rows", "n_drawn", "n_updates"), 0)
-        self._first: dict[str, Any] = {"code2017": key is not None, **counts}
+        self._first: dict[str, Any] = {"code2017": code2017, "n_random": n_random, **counts}
 
     def bind(self, models: Models, graph: UserGraph, **more: Any) -> Any:
         """Return the structure that the kernels take."""

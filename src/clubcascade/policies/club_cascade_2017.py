@@ -98,7 +98,8 @@ class ClubCascade2017(ClubMixin, CompiledPolicy):
         self.discounts = validation.discounts("discounts", discounts)
         known = read_users(users)
         self._given = {"users": kept_users(users, known), "alpha": alpha}
-        own = UserStatistics(self.n_features + 1, self.discounts, key_of(self.seed, "draws"))
+        key = key_of(self.seed, "draws")
+        own = UserStatistics(self.n_features + 1, self.discounts, code2017=True, key=key)
         learner = _Models2017(
             own, graph, len(known), alpha=first_alpha, beta=self.beta, reg=self.reg
         )
