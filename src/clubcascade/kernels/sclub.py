@@ -26,9 +26,9 @@ class SetClub(Struct):
 
     Per user: its model in ``own`` (S_i, b_i, T_i), its cluster's ``label``, the ``rounds`` in
     which it came, and the last phase in which it was ``checked``. Per label: its model in ``ridge``
-    (S^j, b^j, T^j), ``size``, ``n_checked``, ``total_rounds`` of its users, and ``pivot`` and
-    ``pivot_count``: weights and count at the start of the phase. Labels below ``n_labels`` have
-    been used; one of size 0 is free.
+    (S^j, b^j, T^j), its ``radius`` F(T^j), ``size``, ``n_checked``, ``total_rounds`` of its users,
+    and ``pivot`` and ``pivot_count``: weights and count at the start of the phase. Labels below
+    ``n_labels`` have been used; one of size 0 is free.
 
     No user of a cluster came in fewer rounds than ``fewest`` or in more than ``most``; these bounds
     are made exact only where they matter. A cluster can merge with another one only once
@@ -38,6 +38,7 @@ class SetClub(Struct):
 
     ridge: models.Ridge
     own: models.Ridge
+    radius: Floats
     label: Ints
     rounds: Ints
     checked: Ints
@@ -73,6 +74,13 @@ def _keep_pivot(state: SetClub, g: int, weights: Floats, count: int) -> None:
     for f in range(weights.shape[0]):
         state.pivot[g, f] = weights[f]
     state.pivot_count[g] = count
+
+
+@kernel
+def _note_change(state: SetClub, g: int) -> None:
+    """Bring a cluster's radius up to date, and have it compared with the others."""
+    state.radius[g] = radius_of(state.ridge.count[g], False)
+    state.due[g] = 0.0
 
 
 @kernel
@@ -144,8 +152,8 @@ def _split(state: SetClub, node: int) -> None:
     state.total_rounds[new] = state.rounds[node]
     state.fewest[new] = state.rounds[node]
     state.most[new] = state.rounds[node]
-    state.due[g] = 0.0
-    state.due[new] = 0.0
+    _note_change(state, g)
+    _note_change(state, new)
     _keep_pivot(state, new, own.weights[node], own.count[node])
     state.n_clusters += 1
 
@@ -154,30 +162,23 @@ def _split(state: SetClub, node: int) -> None:
 
 
 @kernel
-def _is_checked(state: SetClub, g: int) -> bool:
-    """Tell whether all users of a cluster came in this phase."""
-    return state.size[g] > 0 and state.n_checked[g] == state.size[g]
-
-
-@kernel
-def _has_close_weights(state: SetClub, g: int, h: int) -> bool:
-    """Algorithm 4, line 1, the weights of two clusters."""
-    ridge = state.ridge
-    distance = math.sqrt(linear.square_distance(ridge.weights[g], ridge.weights[h]))
-    radii = radius_of(ridge.count[g], False) + radius_of(ridge.count[h], False)
-    return distance < 0.5 * state.alpha_theta * radii
-
-
-@kernel
 def _find_partner(state: SetClub, g: int, threshold: float) -> int:
-    """Return the first cluster that ``g`` can merge with; -1 for none, and when to look again."""
-    due = np.inf
-    mean = state.total_rounds[g] / state.size[g]
+    """Return the first cluster that ``g`` can merge with; -1 for none, and when to look again.
+
+    Algorithm 4, line 1: close mean frequencies, and close weights.
+    """
+    # names for the arrays: through the structure, each would be looked up anew in the loop
+    size, n_checked, total_rounds = state.size, state.n_checked, state.total_rounds
+    weights, radius = state.ridge.weights, state.radius
+    mean, due = total_rounds[g] / size[g], np.inf
     for h in range(state.n_labels):
-        if h == g or not _is_checked(state, h):
+        if h == g or size[h] == 0 or n_checked[h] < size[h]:
             continue
-        gap = abs(mean - state.total_rounds[h] / state.size[h])
-        if gap < due and _has_close_weights(state, g, h):
+        gap = abs(mean - total_rounds[h] / size[h])
+        if gap >= due:
+            continue
+        distance = math.sqrt(linear.square_distance(weights[g], weights[h]))
+        if distance < 0.5 * state.alpha_theta * (radius[g] + radius[h]):
             if gap < threshold:
                 return h
             due = gap
@@ -199,8 +200,8 @@ def _unite(state: SetClub, g: int, h: int) -> None:
     state.total_rounds[g] += state.total_rounds[h]
     state.fewest[g] = min(state.fewest[g], state.fewest[h])
     state.most[g] = max(state.most[g], state.most[h])
-    state.due[g] = 0.0
     state.size[h] = 0
+    _note_change(state, g)
     state.n_clusters -= 1
 
 
@@ -215,7 +216,8 @@ def _merge(state: SetClub) -> None:
         none = state.n_labels
         first, second = none, none
         for g in range(state.n_labels):
-            if state.due[g] < threshold and _is_checked(state, g):
+            checked = 0 < state.size[g] == state.n_checked[g]  # all its users came in this phase
+            if checked and state.due[g] < threshold:
                 h = _find_partner(state, g, threshold)
                 if h >= 0 and (min(g, h), max(g, h)) < (first, second):
                     first, second = min(g, h), max(g, h)
@@ -255,7 +257,7 @@ def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewar
     state.rounds[node] += 1
     state.total_rounds[g] += 1
     state.most[g] = max(state.most[g], state.rounds[node])
-    state.due[g] = 0.0
+    _note_change(state, g)
     _split(state, node)
     if state.checked[node] != state.phase:
         state.checked[node] = state.phase

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.core import Floats, Ints, array_of, fill
+from clubcascade.kernels.edge_deletion import radius_of
 from clubcascade.kernels.sclub import SetClub
 from clubcascade.learners.arrays import aligned_zeros
 from clubcascade.learners.models import Models
@@ -57,7 +58,11 @@ class SetClusters(RidgeLearner):
 
     def _room(self, capacity: int) -> dict[str, npt.NDArray[Any]]:
         counts = {name: np.zeros(capacity, np.int64) for name in (*_USERS, *_CLUSTERS)}
-        return counts | {"pivot": aligned_zeros(capacity, self.models.d), "due": np.zeros(capacity)}
+        return counts | {
+            "pivot": aligned_zeros(capacity, self.models.d),
+            "radius": np.ones(capacity),
+            "due": np.zeros(capacity),
+        }
 
     def _bind(self, **scalars: Any) -> None:
         """Bind the arrays into the structure that the kernels take."""
@@ -78,6 +83,8 @@ class SetClusters(RidgeLearner):
         np.maximum.at(a["most"], label, rounds)
         a["fewest"][:] = a["most"]
         np.minimum.at(a["fewest"], label, rounds)
+        for g in range(n_labels):
+            a["radius"][g] = radius_of(self.models.arrays["count"][g], False)
         self._bind(
             **self._constants,
             n_users=n_users,
@@ -139,7 +146,7 @@ class SetClusters(RidgeLearner):
         n_labels = len(array_of(state, "pivot_count", (-1,), np.int64))
         n_rounds = int(array_of(state, "n_rounds", (1,), np.int64)[0])
         if not 1 <= n_labels <= max(n, 1):
-            raise ValueError(f"clusters must be between 1 and {max(n, 1)}, got {n_labels}")
+            raise ValueError(f"pivot_count must be of 1 to {max(n, 1)} clusters, got {n_labels}")
         self._allocate(n)
         a = self._arrays
         for name in _USERS:
