@@ -92,6 +92,8 @@ class Twin:
         assert_near(models.arrays["moment"][g], moment, "moment of a cluster")
         assert models.arrays["count"][g] == count
         assert_near(models.arrays["weights"][g], self.reference.theta(users), "cluster weights")
+        bounds, rounds = self.policy._learner._arrays, [self.reference.rounds[i] for i in users]
+        assert bounds["fewest"][g] <= min(rounds) <= max(rounds) <= bounds["most"][g]
 
     def play(self, problem):
         play(problem, self.policy, self.bounds, self.update, self.after)
