@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from msgspec import structs
 
+from clubcascade.experiment.schema import Length
 from clubcascade.report.contest import write_contests
 from clubcascade.report.first_lists import after, compared, first_list_goals, first_list_lines
 from tests.report import made
@@ -64,6 +66,9 @@ def test_newcomers_are_the_second_phase_alone():
     assert lines[0] == "| panel | 5 lists a user | 20 lists a user | 100 lists a user | end |"
     assert "| new | **1.200" in lines[2] and "| – |" in lines[2]
     assert lines[4].startswith("| newcomers | list 1, to the best | list 1, to own models |")
+    full = structs.replace(run.results.experiment, full=Length(200, 4))
+    quick = replace(run, results=replace(run.results, experiment=full))
+    assert quick.first_look and not any("**" in line for line in first_list_lines(quick))
     goals = list(first_list_goals([run]))
     assert "- Newcomers, lists 1 to 5, popular list: at most 1 in 0 of 1 panels." in goals
     assert not any("on ratings" in line for line in goals)

@@ -109,14 +109,18 @@ def after(run: Run, lists: float, policy: str = POLICY) -> Iterator[FirstLists]:
 
 
 def first_list_lines(run: Run, policy: str = POLICY) -> Iterator[str]:
-    """Yield a table of the ratios after so many lists a user, and one of newcomers."""
+    """Yield a table of the ratios after so many lists a user, and one of newcomers.
+
+    What misses its goal is bold, unless the run is a first look.
+    """
+    most = math.inf if run.first_look else GOALS["everywhere"]
     by_lists = [{each.panel.title: each for each in after(run, n, policy)} for n in LISTS]
     if not by_lists[-1]:
         return
     yield from _table(
         ["panel", *(f"{n:g} lists a user" for n in LISTS[:-1]), "end"],
         [
-            (title, [found.get(title) for found in by_lists], [GOALS["everywhere"]] * len(LISTS))
+            (title, [found.get(title) for found in by_lists], [most] * len(LISTS))
             for title in by_lists[-1]
         ],
     )
@@ -127,7 +131,8 @@ def first_list_lines(run: Run, policy: str = POLICY) -> Iterator[str]:
             for n in NEWCOMERS
             for who in ("the best", "own models", "the popular list")
         ]
-        limits = [GOALS["everywhere"], GOALS["newcomers, everywhere"], GOALS["newcomers, popular"]]
+        limits = [most, GOALS["newcomers, everywhere"], GOALS["newcomers, popular"]]
+        limits = [math.inf] * 3 if run.first_look else limits
         yield from _table(
             ["newcomers", *heads],
             [
