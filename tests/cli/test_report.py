@@ -33,10 +33,13 @@ def test_everything_can_go_elsewhere(place):
     finals = {("(a)", "cohort"): 50.0, ("(a)", "C3"): 100.0}
     made.folder(place / "grid", cohort, made.regrets(finals))
     contests = place / "d.md"
-    more = ["--markdown", tables, "--contests", contests, "--no-figures"]
+    field = place / "e.md"
+    more = ["--markdown", tables, "--contests", contests, "--field", field, "--no-figures"]
     result = call(place, "--out", out, "--picture", picture, *more)
     assert result.exit_code == 0, result.output
-    assert result.stdout.splitlines() == [f"wrote {p}" for p in (out, picture, tables, contests)]
+    wrote = (out, picture, tables, contests, field, place / "e.png")
+    assert result.stdout.splitlines() == [f"wrote {p}" for p in wrote]
+    assert "Policies: 2. Panels: 1." in field.read_text(encoding="utf-8"), "the evaluation alone"
     assert "0.50" in tables.read_text(encoding="utf-8")
     assert "best other policy: 0.5" in contests.read_text(encoding="utf-8")
     assert not (place / "report.html").exists()
@@ -50,6 +53,7 @@ def test_everything_can_go_elsewhere(place):
         (["empty"], "no results in empty; run: clubcascade reproduce --out empty"),
         (["synthetic", "--out", "no/page.html"], "no/page.html"),
         (["synthetic", "--no-figures", "--picture", "x.gif"], "must be one of"),
+        (["synthetic", "--no-figures", "--field", "x.png"], "ending of the page must be one of"),
         (["synthetic", "--no-figures", "--contests", "x.md"], "policy must have met others"),
     ],
 )

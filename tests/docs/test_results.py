@@ -43,7 +43,12 @@ def test_pictures_tables_and_claims(place):
     assert "not measured" in done.stdout, "the verdicts are counted"
     docs = place / "docs"
     names = {path.name for path in (docs / "img").iterdir()}
+    field = names & {"field.png"}
+    names -= field
     assert names == {"overview.png", "figure1.png", "figure3-movielens-1m.png", "lists.png"}
+    page = read(docs / "field.md")
+    assert field and page.startswith("# The state of the field") and "](img/field.png)" in page
+    assert "Policies: 2. Panels: 1." in page, "grid alone is of the evaluation"
     tables = read(docs / "results" / "tables.md")
     for name in names - {"overview.png"}:
         assert f"](../img/{name})" in tables
@@ -65,3 +70,12 @@ def test_a_first_look_does_not_get_into_the_docs(place):
     done = run(place)
     assert done.returncode == 1 and "start" in done.stderr
     assert not (place / "docs" / "img").exists()
+
+
+def test_the_evaluation_alone_leaves_the_other_pages(place):
+    for other in ("synthetic", "movielens-movielens-1m", "lists"):
+        shutil.rmtree(place / "results" / other)
+    done = run(place)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (place / "docs").iterdir()} == {"field.md", "img", "results"}
+    assert [path.name for path in (place / "docs" / "results").iterdir()] == ["claims-before.md"]

@@ -63,7 +63,7 @@ def save_figures(folder: str | os.PathLike[str], *, extras: bool = False) -> lis
     for name, drawn in _drawn(results, extras=extras):
         drawn.draw_without_rendering()
         drawn.set_layout_engine("none")  # it is laid out; doing so again for every file takes long
-        paths += [_save(drawn, Path(folder) / f"{name}.{kind}") for kind in ("png", "svg")]
+        paths += [save(drawn, Path(folder) / f"{name}.{kind}") for kind in ("png", "svg")]
     return paths
 
 
@@ -123,10 +123,10 @@ def save_overview(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -
     path = Path(out)
     validation.choice("ending of the picture", path.suffix.lower(), (".png", ".svg"))
     runs, _ = find_runs(folder)
-    return _save(overview(runs), path)
+    return save(overview(runs), path)
 
 
-def _save(drawn: Figure, path: Path) -> Path:
+def save(drawn: Figure, path: Path) -> Path:
     """Write a figure, whole or not at all: the same picture is the same file."""
     kind = path.suffix.lower()[1:]
     metadata = {"Date": None} if kind == "svg" else None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from clubcascade.experiment.bounds import BOUNDS
 from clubcascade.experiment.config import Panel
@@ -79,10 +80,7 @@ def compared(
     policy
         Who is judged.
     """
-    rows = run.results.visits
-    rows = rows[(rows["panel"] == panel.title) & (rows["lists"] == lists)]
-    rows = rows if phase is None else rows[rows["phase"] == phase]
-    table = rows.pivot_table(index="seed", columns="policy", values="regret", aggfunc="sum")
+    table = lost_in_lists(run, panel, lists, phase)
     there = [c for c in run.results.experiment.policies_of(panel) if c.label in table]
     mine = [c.label for c in there if c.policy == policy][:1]
     rivals = [c.label for c in there if c.policy not in (policy, *KNOWN, *BOUNDS)]
@@ -97,12 +95,25 @@ def compared(
     return FirstLists(panel, lists, best, share(ours, theirs))
 
 
+def lost_in_lists(run: Run, panel: Panel, lists: float, phase: int | None = None) -> pd.DataFrame:
+    """Return the regret of users' first lists in a panel: seeds x policies."""
+    rows = run.results.visits
+    rows = rows[(rows["panel"] == panel.title) & (rows["lists"] == lists)]
+    rows = rows if phase is None else rows[rows["phase"] == phase]
+    return rows.pivot_table(index="seed", columns="policy", values="regret", aggfunc="sum")
+
+
+def users_have(run: Run, panel: Panel, lists: float) -> bool:
+    """Whether the users of a panel have so many lists, on average; all have those of infinity."""
+    users = panel.parameters.get("n_users")
+    rounds = run.results.experiment.rounds_of(panel)
+    return math.isinf(lists) or bool(users and rounds >= lists * users)
+
+
 def after(run: Run, lists: float, policy: str = POLICY) -> Iterator[FirstLists]:
     """Yield the comparisons of a folder after so many lists a user, where users have so many."""
-    plan = run.results.experiment
-    for panel in plan.panels:
-        users = panel.parameters.get("n_users")
-        if math.isinf(lists) or (users and plan.rounds_of(panel) >= lists * users):
+    for panel in run.results.experiment.panels:
+        if users_have(run, panel, lists):
             found = compared(run, panel, lists, policy=policy)
             if found is not None:
                 yield found
@@ -124,7 +135,7 @@ def first_list_lines(run: Run, policy: str = POLICY) -> Iterator[str]:
             for title in by_lists[-1]
         ],
     )
-    newcomers = [panel for panel in run.results.experiment.panels if _changes(panel, "users")]
+    newcomers = [panel for panel in run.results.experiment.panels if changes(panel, "users")]
     if newcomers:
         heads = [
             f"{'list 1' if n == 1 else f'lists 1 to {n}'}, to {who}"
@@ -176,7 +187,7 @@ def first_list_goals(runs: Sequence[Run], policy: str = POLICY) -> Iterator[str]
             yield from _within(f"{words}, popular list", popular, GOALS["newcomers, popular"])
     for name, phase, wanted in (
         ("20 clusters", None, _many_clusters),
-        ("switch", 1, lambda panel: bool(_changes(panel, "switch"))),
+        ("switch", 1, lambda panel: bool(changes(panel, "switch"))),
         ("rare clicks", None, lambda panel: panel.parameters.get("click_rates") == [0.0, 0.03]),
     ):
         chosen = _among(runs, math.inf, phase, (), policy, wanted, newcomers=False)
@@ -199,12 +210,12 @@ def _among(
         compared(run, panel, lists, phase=phase, among=among, policy=policy)
         for run in runs
         for panel in run.results.experiment.panels
-        if wanted(panel) and (_changes(panel, "users") == "new") == newcomers
+        if wanted(panel) and bool(changes(panel, "users")) == newcomers
     )
     return [each for each in found if each is not None]
 
 
-def _changes(panel: Panel, key: str) -> object:
+def changes(panel: Panel, key: str) -> object:
     """Return what a world says of its changes; newcomers and nobody else are ``users``."""
     value = panel.parameters.get("changes", {}).get(key)
     return None if key == "users" and value != "new" else value

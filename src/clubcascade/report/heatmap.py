@@ -69,7 +69,7 @@ def draw_map(
             value = found.get(row.labels.get(column, ""))
             if value is not None:
                 colour = mpl.colormaps[PALETTE](norm(value))
-                _cell(axes, x, top, colour, number(value, measure.name), value == best)
+                draw_cell(axes, x, top, colour, number(value, measure.name), value == best)
         middles.append(top + 0.5)
         names.append(f"{row.name}\n({row.limit})" if row.limit else row.name)
         top += 1.0
@@ -89,7 +89,10 @@ def _norm(values: list[float]) -> Normalize:
     return LogNorm(low, high) if low > 0 else Normalize(low, high)
 
 
-def _cell(axes: Axes, x: float, y: float, colour: tuple[float, ...], text: str, best: bool) -> None:
+def draw_cell(
+    axes: Axes, x: float, y: float, colour: tuple[float, ...], text: str, best: bool
+) -> None:
+    """Draw one cell of a map, its upper left corner at (x, y); the best one is framed."""
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=1.5))
     if best:
         frame = Rectangle((x + 0.03, y + 0.04), 0.94, 0.92, fill=False)
