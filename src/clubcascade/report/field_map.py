@@ -32,7 +32,7 @@ LETTER = 0.064
 """Width of a letter of the names, in inches."""
 
 GAP = 0.5
-"""Between groups, and before the policies that are told the clusters, in cells."""
+"""Between groups, and before the policies that know the clusters, in cells."""
 
 
 class _Row(NamedTuple):

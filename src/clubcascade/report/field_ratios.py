@@ -75,7 +75,7 @@ class PanelRatios:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a policy did over the panels that it plays in: the shares are NaN where it is told."""
+    """How a policy did over the panels that it plays in: the shares of an oracle are NaN."""
 
     label: str
     panels: int
@@ -123,7 +123,7 @@ def _lost(run: Run, panel: Panel, lists: float) -> pd.DataFrame:
 
 
 def standings(found: Sequence[PanelRatios], policy: str = POLICY) -> list[Standing]:
-    """Return how the policies did: that of a name first, the others by median, who is told last."""
+    """Return how the policies did: that of a name first, the others by median, oracles last."""
     kinds = {label: each.policies[label] for each in found for label in each.ratios}
     every = [_standing(label, kind, found) for label, kind in kinds.items()]
     return sorted(
@@ -143,13 +143,13 @@ def _standing(label: str, kind: str, found: Sequence[PanelRatios]) -> Standing:
     at = int(ratios.argmax())
     times = [each.run.by_seed(MICROSECONDS).get((each.panel.title, label)) for each in there]
     known = [float(time.iloc[:, -1].mean()) for time in times if time is not None]
-    told = kind in KNOWN
+    oracle = kind in KNOWN
     return Standing(
         label=label,
         panels=len(there),
         median=Estimate(float(np.median(ratios)), *ends),
-        best=math.nan if told else float(np.mean(ratios == 1.0)),
-        close=math.nan if told else float(np.mean(ratios <= CLOSE)),
+        best=math.nan if oracle else float(np.mean(ratios == 1.0)),
+        close=math.nan if oracle else float(np.mean(ratios <= CLOSE)),
         worst=float(ratios[at]),
         where=there[at].panel.title,
         microseconds=float(np.median(known)) if known else math.nan,
