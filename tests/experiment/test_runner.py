@@ -48,7 +48,7 @@ def contents(folder: Path) -> dict[str, object]:
 def test_a_run_writes_a_result_folder(whole):
     report, _ = whole
     assert report.failures == () and report.cells == CELLS and report.reused == 0
-    names = ["results.parquet", "summary.csv", "config.toml", "provenance.json"]
+    names = ["results.parquet", "summary.csv", "visits.csv", "config.toml", "provenance.json"]
     assert [path.name for path in report.files] == names
     assert len(list((report.folder / "cells").iterdir())) == CELLS
     frame = read_results(report.folder).curves
