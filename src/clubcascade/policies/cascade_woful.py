@@ -88,8 +88,9 @@ class CascadeWOFUL(LinearScoresMixin, CompiledPolicy):
     1/2. That of the second is ``8 sqrt(d ln(1 + n k / (d reg)) ln(4 n^2 / delta)) + 4 sqrt(k)
     ln(4 n^2 / delta) + sqrt(reg)`` after n observations: the Bernstein inequality of weighted OFUL,
     for variances of at most 1 after weighting and errors of at most sqrt(k), with k the longest
-    list so far. Constants and ridge are chosen here, and may differ from those of the paper: its
-    order in d, n and k is the same. With lists of one item all weights are 1, and this is OFUL.
+    list so far. Constants, ridge and the floor 1/k are chosen here, after the paper's abstract and
+    introduction: they were not held against its full text. With lists of one item all weights are
+    1, and this is OFUL.
 
     References
     ----------

@@ -21,7 +21,8 @@ class SCLUB(LinearScoresMixin, CompiledPolicy):
     ``alpha_theta (F + F)``, or if it comes more often or more seldom than another user of the
     cluster, by more than ``2 alpha_p F(rounds)``. Clusters are checked when all their users came in
     the phase; two checked ones merge if weights and mean frequencies differ by less than half of
-    that. Phase s has 2^s rounds. A list of one item is the algorithm as published.
+    that. Phase s has 2^s rounds. A list of one item is the algorithm without cascading feedback;
+    its details were taken from its authors' code and descriptions, not from the paper's full text.
 
     Parameters
     ----------

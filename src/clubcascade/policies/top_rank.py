@@ -134,7 +134,7 @@ class TopRank(CatalogOnlyMixin, CompiledPolicy):
     Parameters
     ----------
     delta
-        Probability of a wrong comparison; the paper takes one over the number of rounds.
+        Probability of a wrong comparison; smaller than one over the number of rounds is usual.
     seed
         Seed of the random orders.
 

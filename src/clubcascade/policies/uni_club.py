@@ -42,7 +42,8 @@ class UniCLUB(ClubMixin, CompiledPolicy):
     are. Users start in a complete graph, and edges between unlike users are deleted from the first
     round on; from round ``exploration_rounds + 1`` on, every connected component is served by one
     linear model, as in :class:`clubcascade.ClubCascade`, which this is without exploration. A list
-    of one item is the algorithm as published; what was examined of a longer one is learned as in
+    of one item is the algorithm without cascading feedback, as the paper's abstract describes it
+    (not held against its full text); what was examined of a longer one is learned as in
     CLUB-cascade.
 
     Parameters
