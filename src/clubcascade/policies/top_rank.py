@@ -127,7 +127,7 @@ class TopRank(CatalogOnlyMixin, CompiledPolicy):
     N rounds in which exactly one of them was clicked, and S the difference; c is about 3.43.
 
     All users are one. Takes a :class:`clubcascade.Catalog` only, of at most 4096 items: items are
-    known by id, and every pair is counted. As in the paper, an item that was not clicked counts
+    known by id, and every pair is counted. An item that was not clicked counts
     as such, whether it was examined, came after the click, or was not shown: the random order
     makes up for it, and no click model is needed. So every list counts as one of its own.
 
@@ -141,7 +141,7 @@ class TopRank(CatalogOnlyMixin, CompiledPolicy):
     References
     ----------
     Lattimore, Kveton, Li and Szepesvári, "TopRank: a practical algorithm for online stochastic
-    ranking", NeurIPS 2018, Algorithm 1.
+    ranking", NeurIPS 2018, Algorithm 1; written from descriptions of it, not held against its text.
 
     Examples
     --------
