@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
 import clubcascade as cc
-from clubcascade.kernels import cohort_evidence
+from clubcascade.kernels import cohort_constants as constants
+from clubcascade.kernels import cohort_evidence, cohort_selection
 from clubcascade.kernels.cohort_evidence import evidence
 from tests.reference.cohort_cascade import log_probability
 from tests.reference.problems import examples
@@ -82,7 +83,7 @@ def test_no_evidence_is_above_its_ceiling(d, seed, noise):
         liked = items[shown] @ np.eye(d)[user % d] > 0.1
         click = int(np.argmax(liked)) if liked.any() else None
         policy.update(user, items[shown], click=click)
-    state, arrays = policy.compiled, policy._learner.arrays
+    state, arrays = policy._cohorts.compiled, policy._cohorts.arrays
     within, between = state.within_variance, state.between_variance
     cohorts = np.flatnonzero(arrays["size"])
     assert len(cohorts) > 0
@@ -95,3 +96,42 @@ def test_no_evidence_is_above_its_ceiling(d, seed, noise):
         for value, top in found:
             assert value <= top + 1e-9 * max(1.0, abs(top))
             assert node < 8 or value == pytest.approx(top, abs=1e-9)
+
+
+def test_few_observations_give_the_evidence_and_the_errors_of_their_sums():
+    """Once from the observations, once from the sums; a large count says that they are many."""
+    rng = np.random.default_rng(3)
+    d = 24
+    items = rng.standard_normal((40, d))
+    items /= np.linalg.norm(items, axis=1).max()
+    policy = cc.CohortCascade(n_features=d, users=range(6), memory=0, seed=1)
+    for t in range(120):
+        shown = rng.permutation(40)[:3]
+        policy.update(0 if t < 2 else t % 5 + 1, items[shown], click=int(t % 3))
+    state, arrays = policy._cohorts.compiled, policy._cohorts.arrays
+    gram, moment, root = arrays["gram"][0], arrays["moment"][0], arrays["root"][0]
+    mean, few = rng.standard_normal(d), int(arrays["count"][0])
+    assert 3 <= few <= d // cohort_evidence.FEW
+    for certain in (False, True):
+        found, expected = (
+            cohort_evidence._evidence_around(
+                state, gram, moment, count, mean, root, certain, 0.01, 0.2
+            )
+            for count in (few, 1000)
+        )
+        assert found == pytest.approx(expected, rel=1e-9)
+    shown, rewards = np.array([4, 8, 15]), np.array([0.0, 1.0, 0.0])
+    errors = []
+    for count in (few, 1000):
+        arrays["count"][0] = count
+        cohort_selection._predictor_errors(state, 0, items, shown, 3, rewards)
+        errors.append(arrays["error"][-1, : constants.N_PREDICTORS].copy())
+    np.testing.assert_allclose(errors[0], errors[1], rtol=1e-9)
+    cohorts = np.flatnonzero(arrays["size"])
+    for g in cohorts:
+        values = []
+        for count in (few, 1000):
+            arrays["count"][0] = count
+            values.append(cohort_evidence.of_cohort(state, 0, g, 0.2))
+        assert values[0] == pytest.approx(values[1], rel=1e-9)
+    assert len(cohorts) > 0

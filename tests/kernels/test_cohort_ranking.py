@@ -26,13 +26,16 @@ def test_every_place_is_the_best_after_passes(d, n, seed, data):
     mean, shift = rng.standard_normal(d), 0.3 * rng.standard_normal(d)
     items = (rng.standard_normal((n, d)) / np.sqrt(d)).astype(np.float32)
     policy = cc.CohortCascade(n_features=d)
-    policy._learner.arrays["factor_work"][:, :d] = np.linalg.cholesky(precision).T
+    policy._cohorts.arrays["factor_work"][:, :d] = np.linalg.cholesky(precision).T
     swings = np.abs(items @ shift)
     rows, scores = np.empty(k, np.int64), np.empty(k)
     hopes = items @ mean + swings
     places = rng.permutation(n)
     columns = np.ascontiguousarray(items.T.astype(float))
-    cohort_ranking.rank_sequentially(policy.compiled, mean, columns, places, hopes, rows, scores)
+    state = policy._cohorts.compiled
+    cohort_ranking.rank_sequentially(
+        state, 2.0, mean, columns, places, hopes, policy._cohorts._nothing, rows, scores
+    )
     found = [int(np.flatnonzero(places == row)[0]) for row in rows]
     assert len(set(found)) == k
     for place, at in enumerate(found):
@@ -46,14 +49,15 @@ def test_every_place_is_the_best_after_passes(d, n, seed, data):
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_no_row_comes_twice_whatever_the_scores_are(bad):
     policy = cc.CohortCascade(n_features=2)
-    factor = policy._learner.arrays["factor_work"]
+    factor = policy._cohorts.arrays["factor_work"]
     for spoilt in ("hopes", "factor"):
         factor[:, :2] = np.diag([bad if spoilt == "factor" else 1.0] * 2)
         hopes = np.full(5, bad if spoilt == "hopes" else 0.5)
         rows, scores, columns = np.empty(4, np.int64), np.empty(4), np.full((2, 5), 0.5)
         places = np.arange(5)
+        state = policy._cohorts.compiled
         cohort_ranking.rank_sequentially(
-            policy.compiled, np.ones(2), columns, places, hopes, rows, scores
+            state, 2.0, np.ones(2), columns, places, hopes, policy._cohorts._nothing, rows, scores
         )
         assert len(set(rows.tolist())) == 4
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import clubcascade as cc
+from clubcascade.core.state import same
 from clubcascade.kernels import edge_deletion
 
 N, D = 400, 7
@@ -41,3 +42,29 @@ def test_nobody_near_the_threshold_is_lost(dense, norm, distance):
     edge_deletion.delete_far_edges(policy.compiled, 0)
     left = set(policy._learner.graph.neighbours(0).tolist())
     assert left == {1 + i for i in np.flatnonzero(~exact).tolist()}
+
+
+def test_nobody_in_a_block_that_is_left_out_is_too_far():
+    """Learned with and without the bounds of blocks: the same edges, and the same everything."""
+    n, rng = 200, np.random.default_rng(2)
+    items = rng.standard_normal((50, 4))
+    catalog = cc.Catalog(items / np.linalg.norm(items, axis=1, keepdims=True))
+    bounded, unbounded = (cc.ClubCascade(n_features=4, users=range(n), alpha=0.3) for _ in range(2))
+    arrays, left_out = bounded._learner.users.arrays, 0
+    for _ in range(1500):
+        user, click = int(rng.integers(n)), int(rng.integers(4))
+        shown = catalog[rng.permutation(50)[:4]]
+        unbounded._learner.users.arrays["largest_norm"][:] = np.inf
+        bounded.update(user, shown, click)
+        unbounded.update(user, shown, click)
+        farthest = np.linalg.norm(arrays["weights"][user]) + arrays["largest_norm"]
+        threshold = 0.3 * (arrays["radius"][user] + arrays["smallest_radius"])
+        left_out += int((1.001 * farthest < threshold).sum())
+    state = bounded.state()
+    assert same(state, unbounded.state())
+    assert left_out > 100 and bounded._learner.graph.arrays["degree"][:n].sum() < 0.8 * n * (n - 1)
+    loaded = bounded.fresh()
+    loaded.load_state(state)
+    bounds = loaded._learner.users.arrays
+    assert (bounds["largest_norm"] <= arrays["largest_norm"] * (1 + 1e-12)).all()
+    np.testing.assert_array_equal(bounds["smallest_radius"], arrays["smallest_radius"])

@@ -34,6 +34,11 @@ def single_scores(items, weights):
     return total
 
 
+def rank(weights, shift, packed, rows, scores):
+    packed_items.score(weights, shift, packed)
+    packed_items.select(packed, rows, scores)
+
+
 def best(scores, k):
     return np.lexsort((np.arange(len(scores)), -scores))[:k]
 
@@ -53,14 +58,14 @@ def test_lists_are_those_of_single_precision(d, n, seed, data):
         shift = rng.standard_normal(d) * rng.choice([0.0, 0.1, 1.0])
         expected = single_scores(items, weights) + np.abs(single_scores(items, shift))
         rows, scores = np.empty(k, np.int64), np.empty(k)
-        packed_items.rank(weights, shift, laid_out, rows, scores)
+        rank(weights, shift, laid_out, rows, scores)
         np.testing.assert_array_equal(rows, best(expected, k))
         np.testing.assert_array_equal(scores, expected[rows])
         near = 2e-6 * (np.abs(weights).sum() + np.abs(shift).sum())
         mirrored = [items[rows] @ (weights + side * shift) for side in (1, -1)]
         np.testing.assert_allclose(scores, np.maximum(*mirrored), atol=near)
         offered = rng.permutation(n)[: rng.integers(k, n + 1)]
-        packed_items.rank(weights, shift, pack(items, offered), rows, scores)
+        rank(weights, shift, pack(items, offered), rows, scores)
         np.testing.assert_array_equal(rows, best(expected[offered], k))
         np.testing.assert_array_equal(scores, expected[offered[rows]])
 
@@ -71,8 +76,8 @@ def test_ties_go_to_the_lower_row(n):
     items = np.ones((n, 1)) / 2
     items[n - 1] = 1.0
     rows, scores = np.empty(4, np.int64), np.empty(4)
-    packed_items.rank(np.ones(1), np.zeros(1), pack(items, np.arange(n)), rows, scores)
+    rank(np.ones(1), np.zeros(1), pack(items, np.arange(n)), rows, scores)
     assert rows.tolist() == [n - 1, 0, 1, 2]
     nothing, backwards = np.zeros(1), np.arange(n)[::-1].copy()
-    packed_items.rank(nothing, nothing, pack(items, backwards), rows, scores)
+    rank(nothing, nothing, pack(items, backwards), rows, scores)
     assert rows.tolist() == [0, 1, 2, 3]

@@ -1,13 +1,14 @@
 """Batches equal single calls exactly, catalogues change without forgetting, threads see wholes."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import clubcascade as cc
 from clubcascade.checks._rounds import same
-from clubcascade.policies import POLICIES
+from clubcascade.policies import POLICIES, _compiled
 
 EXAMPLES = [
     pytest.param(policy, id=f"{name}-{number}")
@@ -92,6 +93,116 @@ def test_a_bad_event_rejects_the_whole_batch(users, rows, clicks, words):
     with pytest.raises(cc.errors.InvalidArgument, match=words):
         policy.update_many(users, catalog[np.array(rows)], clicks)
     assert same(before, policy.state())
+
+
+def test_arrays_of_users_and_clicks_are_like_lists():
+    catalog, rng = world()
+    who, rankings, _ = log(rng, catalog)
+    clicks = rng.integers(4, size=len(who))
+    for kind in (np.int64, np.int32, np.uint8):
+        one, other = cc.ClubCascade(n_features=3), cc.ClubCascade(n_features=3)
+        one.update_many(who, catalog[rankings], clicks.tolist())
+        other.update_many(np.array(who, kind), catalog[rankings], clicks.astype(kind))
+        assert same(one.state(), other.state())
+        assert {type(user) for user in other.users} == {int}
+    before = other.state()
+    for wrong in (clicks + 1.0, clicks + 1, clicks - 1, clicks > 1):
+        with pytest.raises(cc.errors.InvalidFeedback, match=r"click must be a whole number in"):
+            other.update_many(who, catalog[rankings], wrong)
+    assert same(before, other.state())
+
+
+UNIT = np.eye(3)
+LIMIT = 1 + 1e-5
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [UNIT, UNIT.T * LIMIT, np.asfortranarray(UNIT[:2]), UNIT[::2], UNIT.astype(np.float32)],
+)
+def test_a_matrix_of_shown_items_is_read_as_it_is(shown):
+    policy, twin = (cc.MultipleLinUCB(n_features=3) for _ in range(2))
+    locked = shown.copy()
+    locked.flags.writeable = False
+    policy.update("a", shown, 1)
+    twin.update("a", locked.tolist(), 1)
+    assert same(policy.state(), twin.state())
+    twin.update("a", locked, 1)
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        (UNIT * (LIMIT + 1e-8), "norm at most 1"),
+        (np.diag([1.0, np.nan, 1.0]), "finite, got nan in row 1"),
+        (np.diag([1.0, 1.0, -np.inf]), "finite, got -inf in row 2"),
+        (UNIT[:, :2].copy(), "shape"),
+        (UNIT[:0], "at least one item"),
+        (UNIT[0], "shape"),
+    ],
+)
+def test_a_wrong_matrix_of_shown_items_is_refused(shown, words):
+    policy = cc.MultipleLinUCB(n_features=3)
+    with pytest.raises(cc.errors.InvalidItems, match=words):
+        policy.update("a", shown, None)
+    assert policy.users == []
+
+
+def test_texts_as_an_array():
+    catalog, _ = world()
+    policy = cc.ClubCascade(n_features=3)
+    policy.update_many(np.array(["ann", "bob"]), catalog[np.array([[0, 1], [1, 2]])], [0, None])
+    assert policy.users == ["ann", "bob"]
+
+
+def test_a_user_who_may_not_join_rejects_the_whole_batch():
+    catalog, rng = world()
+    who, rankings, clicks = log(rng, catalog)
+    policy = cc.KnownClusters(n_features=3, partition=[set(range(9))])
+    before = policy.state()
+    with pytest.raises(cc.errors.UnknownUser, match="stranger"):
+        policy.update_many([*who[:-1], "stranger"], catalog[rankings], clicks)
+    assert same(before, policy.state())
+
+
+@pytest.mark.parametrize("after", [1, 3, 6])
+def test_who_waits_gets_a_turn_within_a_log(monkeypatch, after):
+    """And sees what the events up to there have taught."""
+    monkeypatch.setattr(_compiled, "MOST", 10)
+    catalog, rng = world()
+    who, rankings, clicks = log(rng, catalog)
+    policy, twin = cc.MultipleLinUCB(n_features=3), cc.MultipleLinUCB(n_features=3)
+    turns, seen = [], []
+    learn, state = policy._learn_many, policy._learner.state
+
+    def ask():
+        policy.state()
+
+    def turn_of_another(n_users):
+        turns.append("asked")
+        seen.append(state(n_users))
+        return seen[-1]
+
+    waiting = threading.Thread(target=ask)
+
+    def turn_of_the_log(users, *rest):
+        learn(users, *rest)
+        turns.append(len(users))
+        if len(turns) == after:
+            waiting.start()
+            deadline = time.monotonic() + 60
+            while not policy._lock._next.locked() and time.monotonic() < deadline:
+                time.sleep(0)
+
+    monkeypatch.setattr(policy, "_learn_many", turn_of_the_log)
+    monkeypatch.setattr(policy._learner, "state", turn_of_another)
+    policy.update_many(who, catalog[rankings], clicks)
+    waiting.join()
+    assert turns.index("asked") == after and len(turns) > after + 1
+    learned = sum(turns[:after])
+    assert learned < len(who) == sum(turns[:after] + turns[after + 1 :])
+    twin.update_many(who[:learned], catalog[rankings[:learned]], clicks[:learned])
+    assert same(seen[0], twin._learner.state(len(twin.users)))
 
 
 @pytest.mark.parametrize("change", ["replace", "add", "remove"])

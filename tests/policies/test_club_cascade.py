@@ -134,7 +134,7 @@ class Twin:
         assert_near(own["radius"][number], radius, "radius")
         if self.random:
             shown = own["by_user"][number]
-            assert_near(shown[len(theta)], radius, "shown radius", 1e-6)
+            assert_near(shown[len(theta)] or 1.0, radius, "shown radius", 1e-6)  # 0 for 1
             assert_near(shown[: len(theta)], theta, "shown weights", 1e-5)
         else:
             assert_near(own["by_feature"][:, number], theta, "shown weights", 1e-5)

@@ -87,7 +87,7 @@ def spoilt(key, value):
     if value.dtype.kind == "i":
         numbers = (-2, np.iinfo(value.dtype).max)
     if value.dtype.kind == "u":
-        numbers = (2**64 - 1,)  # edges to oneself, and to users beyond the last
+        numbers = (2**64 - 2,)  # edges to users beyond the last, and a key of no item
     elif key in ("group", "label", "user_row", "way", "met", "graph_label", "head", "fit_ids"):
         numbers = (99, -2)
     for number in numbers:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from clubcascade.kernels import cohort_constants as constants
+from tests.reference.item_memory import ItemMemory
 
 WITHIN, BETWEEN = constants.WITHIN_VARIANCE, constants.BETWEEN_VARIANCE
 PRIOR_MEANS = ("everyone", "cohort")
@@ -39,17 +40,32 @@ class CohortCascade:
     decision so far was to falling the other way.
     """
 
-    def __init__(self, d, users, uniform, explore=0.25, reg=1.0, max_cohorts=256, link="identity"):
+    def __init__(
+        self,
+        d,
+        users,
+        uniform,
+        explore=0.25,
+        reg=1.0,
+        max_cohorts=256,
+        link="identity",
+        memory=64,
+        forget=None,
+    ):
+        self.memory = ItemMemory(memory, logistic=link == "logistic", forget=forget)
+        self.forget = forget
         self.logistic = link == "logistic"
         self.d, self.explore, self.reg, self.uniform = d, explore, reg, uniform
         self.places = max_cohorts + 1  # model 0 is everyone's
         self.users, self.rows, self.clicks, self.label, self.due = [], {}, {}, {}, {}
+        self.counts, self.own_lists = {}, {}
         for user in users:
             self.join(user)
         self.split_due = [0] * self.places
         self.behind = {g: (np.zeros((d, d)), np.zeros(d), 0) for g in range(self.places)}
         self.error = np.zeros((constants.N_BUCKETS, constants.N_PREDICTORS))
         self.evaluated = np.zeros(constants.N_BUCKETS)  # the observations that errors are of
+        self.mixture_error = np.zeros((constants.N_BUCKETS, 2))  # of the cohort's mean, and of all
         self.predictor = [constants.FIRST_PREDICTOR] * constants.N_BUCKETS
         self.noise = constants.INITIAL_NOISE * (16 if self.logistic else 1)
         self.move_rate = 1.0  # the share of reassignments that moved somebody
@@ -58,12 +74,20 @@ class CohortCascade:
         self.draws_moves = self.measures_noise = self.mirrors_draws = True
         self.passes_over = True
         self.margin = math.inf
-        self.seen = {"moves": 0, "mergers": 0, "departures": 0, "full": 0, "splits": 0}
+        self.seen = {
+            "moves": 0,
+            "mergers": 0,
+            "departures": 0,
+            "full": 0,
+            "splits": 0,
+            "mixtures": 0,
+        }
 
     def join(self, user):
         self.users.append(user)
         self.rows[user], self.clicks[user] = np.zeros((0, self.d)), np.zeros(0)
         self.label[user], self.due[user] = 0, 0
+        self.counts[user] = self.own_lists[user] = 0
 
     # -- what is known ------------------------------------------------------------------------
 
@@ -97,7 +121,7 @@ class CohortCascade:
         return self.posterior(g)[1]
 
     def count(self, user):
-        return len(self.clicks.get(user, ()))
+        return self.counts.get(user, 0)
 
     def count_of(self, g):
         return sum(self.count(user) for user in self.members(g))
@@ -105,7 +129,7 @@ class CohortCascade:
     def remember(self, g):
         """Note what model ``g`` has seen: nothing is known of it but this, until next time."""
         rows, clicks = self.samples(self.members(g))
-        self.behind[g] = rows.T @ rows, rows.T @ clicks, len(clicks)
+        self.behind[g] = rows.T @ rows, rows.T @ clicks, self.count_of(g)
 
     def keep(self, g):
         """The same if the count has changed enough."""
@@ -132,7 +156,7 @@ class CohortCascade:
     def posterior_mean(self, user, precision, prior_mean):
         if precision == math.inf:
             return prior_mean
-        if self.count(user) == 0:
+        if len(self.clicks.get(user, ())) == 0:
             return prior_mean.copy()
         moment = self.rows[user].T @ self.clicks[user]
         return np.linalg.solve(self.own_matrix(user, precision), moment + precision * prior_mean)
@@ -146,21 +170,42 @@ class CohortCascade:
             return predictor
         return predictor if PREDICTORS[predictor][1] <= 1.0 else PREDICTORS.index(("cohort", 1.0))
 
+    def mixed(self, user):
+        """The mean of the cohorts, each as probable as the user's clicks make it; None if not."""
+        cohorts = self.occupied()
+        few = self.count(user) < constants.MIXED_OBSERVATIONS
+        if not few or not 2 <= len(cohorts) <= constants.MOST_MIXED:
+            return None
+        noise = max(self.noise, constants.LOWEST_NOISE)
+        misses = [self.misses(user, self.weights(g)) if user in self.rows else 0 for g in cohorts]
+        logs = np.log([self.size(g) for g in cohorts]) - np.array(misses) / (2 * noise)
+        chances = np.exp(logs - logs.max())
+        return chances / chances.sum() @ np.array([self.weights(g) for g in cohorts])
+
+    def prior_mean(self, user, predictor):
+        """Everyone's mean; or that of the cohort, or of all, whichever predicted better so far."""
+        if PREDICTORS[predictor][0] == "everyone":
+            return self.weights(0)
+        own, mixed = self.mixture_error[self.bucket(user)]
+        better = own > 0 and self.below(mixed, (1 - constants.MIXTURE_MARGIN) * own)
+        mean = self.mixed(user) if better else None
+        self.seen["mixtures"] += mean is not None
+        return self.weights(self.label.get(user, 0)) if mean is None else mean
+
     def expected(self, user):
         predictor = self.predictor_of(user)
-        return self.posterior_mean(
-            user, PREDICTORS[predictor][1], self.weights(self.prior_model(user, predictor))
-        )
+        return self.posterior_mean(user, PREDICTORS[predictor][1], self.prior_mean(user, predictor))
 
     def draw(self, user, first, second):
         """The weights that two standard normal vectors stand for: the prior mean, then the user."""
         predictor = self.predictor_of(user)
         g, precision = self.prior_model(user, predictor), PREDICTORS[predictor][1]
         scale = self.explore * math.sqrt(self.noise)
+        scale *= 1 - (1 - constants.REMEMBERED_EXPLORE) * self.memory.share
         seen, _, _ = self.behind[g]
         upper = np.linalg.cholesky(self.reg * np.eye(self.d) + seen).T
         wide = constants.MEAN_WIDENING * scale
-        prior_mean = self.weights(g) + wide * np.linalg.solve(upper, first)
+        prior_mean = self.prior_mean(user, predictor) + wide * np.linalg.solve(upper, first)
         if precision == math.inf:
             return prior_mean
         upper = np.linalg.cholesky(self.own_matrix(user, precision)).T
@@ -168,40 +213,57 @@ class CohortCascade:
             upper, second
         )
 
-    def candidate_scores(self, user, items, first, second, before=()):
+    def is_sequential(self, user, k):
+        """Whether the list is chosen position by position; a single item only for its bonus."""
+        precision = PREDICTORS[self.predictor_of(user)][1]
+        weak = precision <= constants.LARGEST_SEQUENTIAL_PRECISION
+        return self.passes_over and weak and (k > 1 or self.bonus() > 0)
+
+    def bonus(self):
+        return constants.WIDTH_BONUS * self.memory.share * math.sqrt(self.noise)
+
+    def candidate_scores(self, user, items, k, first, second, before=None):
         """What items are ranked by: the better of the drawn weights and their mirror image.
 
-        For a place of the list whose places before, rows of ``items``, have been passed over.
+        For a position of the list, those before it, rows of ``items``, having been passed over.
+        Without any, for the shortlist: then the width of an item is that of the prior.
         """
         drawn, expected = self.draw(user, first, second), self.expected(user)
-        if not self.mirrors_draws:
-            return items @ self.disappointed(user, drawn, items[list(before)])
-        off = np.abs(items @ (drawn - expected))
-        return items @ self.disappointed(user, expected, items[list(before)]) + off
+        believed = expected if self.mirrors_draws else drawn
+        off = np.abs(items @ (drawn - expected)) if self.mirrors_draws else 0.0
+        met = self.memory.recalled(user, items)
+        scores, later = items @ believed + off, np.zeros(len(items))
+        if self.is_sequential(user, k):
+            precision = PREDICTORS[self.predictor_of(user)][1]
+            prior = self.bonus() * np.linalg.norm(items, axis=1) / math.sqrt(precision)
+            later += prior
+            if before is not None:
+                weights, matrix = self.disappointed(user, believed, items, before, met)
+                squares = np.einsum("ij,ji->i", items, np.linalg.solve(matrix, items.T))
+                later = items @ (weights - believed) + self.bonus() * np.sqrt(squares)
+        for row, record in met.items():
+            scores[row] = self.memory.blended(record, scores[row])
+            later[row] *= 1 - self.memory.shrinkage(record)
+        return scores + later
 
-    def disappointed(self, user, weights, passed):
-        """What is believed if some items are passed over, one after the other."""
-        precision = PREDICTORS[self.predictor_of(user)][1]
-        if precision > constants.LARGEST_SEQUENTIAL_PRECISION or not self.passes_over:
-            return weights
-        precision = self.own_matrix(user, precision)
-        for item in passed:
-            rows, observations = self.straight(weights, item[None], np.zeros(1))
+    def disappointed(self, user, weights, items, passed, met):
+        """What is believed if some items are passed over, and how surely (a precision matrix)."""
+        precision = self.own_matrix(user, PREDICTORS[self.predictor_of(user)][1])
+        for row in passed:
+            rows, observations = self.straight(weights, items[row][None], np.zeros(1))
+            root = math.sqrt(self.memory.added(met[row])) if row in met else 1.0
+            rows, observations = root * rows, root * observations
             told = precision @ weights + rows.T @ observations
             precision = precision + rows.T @ rows
             weights = np.linalg.solve(precision, told)
-        return weights
+        return weights, precision
 
     def assert_list(self, user, items, ranking, k, first, second, near):
         """The list is the best from the shortlist, place by place, but for rounding."""
         assert len(set(ranking.tolist())) == len(ranking) == k
-        plain = self.candidate_scores(user, items, first, second)
+        plain = self.candidate_scores(user, items, k, first, second)
         size = len(items)
-        if (
-            k > 1
-            and self.passes_over
-            and PREDICTORS[self.predictor_of(user)][1] <= constants.LARGEST_SEQUENTIAL_PRECISION
-        ):
+        if self.is_sequential(user, k):
             spare = (constants.SHORTLIST_FACTOR - 1) * min(k, constants.SEQUENTIAL_POSITIONS)
             size = min(size, k + spare)
         last = np.sort(plain)[-size]
@@ -209,7 +271,7 @@ class CohortCascade:
         for place, row in enumerate(ranking):
             before = ranking[:place]
             learned = before[: constants.SEQUENTIAL_POSITIONS - 1]
-            candidate_scores = self.candidate_scores(user, items, first, second, learned)
+            candidate_scores = self.candidate_scores(user, items, k, first, second, learned)
             assert allowed[row], f"place {place}: not on the shortlist"
             left = np.delete(candidate_scores, before)[np.delete(clear, before)]
             assert candidate_scores[row] >= np.max(left, initial=-math.inf) - near, f"place {place}"
@@ -219,9 +281,15 @@ class CohortCascade:
     def update(self, user, shown_rows, examined, clicks):
         if user not in self.rows:
             self.join(user)
-        t, self.lists = self.lists, self.lists + 1
         X = np.array(shown_rows[:examined], dtype=float)
         y = np.array([float(k in clicks) for k in range(examined)])
+        X, y = self.memory.learn(user, X, y, self.chance(X @ self.expected(user)))
+        self.own_lists[user] += 1
+        if self.forget and self.own_lists[user] % self.forget == 0:
+            self.halve(user)
+        if len(y) == 0:
+            return
+        t, self.lists = self.lists, self.lists + 1
         few = self.evaluated[self.bucket(user)] < constants.EVALUATED_FULLY
         if few or t % constants.EVALUATED_EVERY == 0:
             self.evaluate(user, X, y)
@@ -229,10 +297,24 @@ class CohortCascade:
             X, y = self.straightened(user, X, y)
         self.rows[user] = np.vstack([self.rows[user], X])
         self.clicks[user] = np.concatenate([self.clicks[user], y])
+        self.counts[user] += len(y)
         for g in {0, self.label[user]}:
             self.keep(g)
         if self.reassign_due(user, t):
             self.consider_split(user)
+
+    def halve(self, user):
+        """What was learned of a user counts half from now on, also in its cohort."""
+        self.rows[user] = self.rows[user] * math.sqrt(0.5)
+        self.clicks[user] = self.clicks[user] * math.sqrt(0.5)
+        dropped = self.counts[user] - self.counts[user] // 2
+        self.counts[user] -= dropped
+        self.due[user] = 0
+        if self.label[user] > 0:
+            g = self.label[user]
+            self.split_due[g] = max(self.split_due[g] - dropped, 0)
+        for g in sorted({0, self.label[user]}):
+            self.keep(g)
 
     def evaluate(self, user, X, y):
         """Every predictor predicts; errors decay; the best is selected from now on."""
@@ -242,11 +324,15 @@ class CohortCascade:
         fade = (1 - 1 / memory) ** len(y)
         fade_noise = constants.NOISE_DECAY ** len(y)
         now = self.predictor[place]
+        prior_means = {
+            "everyone": self.weights(0),
+            "cohort": self.prior_mean(user, len(PREDICTORS) - 1),
+        }
         if place > 0 and self.evaluated[place] == 0:
             share = min(1, constants.INHERITED_OBSERVATIONS / max(self.evaluated[place - 1], 1))
             self.error[place] = share * self.error[place - 1]
             self.evaluated[place] = share * self.evaluated[place - 1]
-        prior_means = {"everyone": self.weights(0), "cohort": self.weights(self.label[user])}
+            self.mixture_error[place] = share * self.mixture_error[place - 1]
         for predictor, (prior_mean, precision) in enumerate(PREDICTORS):
             guess = self.chance(X @ self.posterior_mean(user, precision, prior_means[prior_mean]))
             total = float(((y - guess) ** 2).sum())
@@ -254,6 +340,10 @@ class CohortCascade:
             if predictor == now and self.measures_noise and not self.logistic:
                 self.noise = fade_noise * self.noise + (1 - fade_noise) * total / len(y)
         self.evaluated[place] = fade * self.evaluated[place] + len(y)
+        own, mixed = self.weights(self.label[user]), self.mixed(user)
+        means = (own, own if mixed is None else mixed)
+        errors = [((y - self.chance(X @ mean)) ** 2).sum() for mean in means]
+        self.mixture_error[place] = fade * self.mixture_error[place] + errors
         doubt = min(
             1,
             (self.noise / 16 if self.logistic else self.noise) / constants.FAIR_COIN_VARIANCE,

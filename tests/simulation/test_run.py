@@ -122,7 +122,7 @@ def test_a_run_with_several_clicks_is_the_literal_story(stop):
         best = dcm.value(np.sort(env.attraction[env.kind[user]])[::-1][:4], stop)
         assert loss == pytest.approx(best - dcm.value(chances, stop), abs=1e-9)
     assert (several > 0) == (stop != [1.0])
-    assert {1, 3} < set(trace.n_clusters.tolist())
+    assert trace.n_clusters[0] == 1 and len(set(trace.n_clusters.tolist())) > 2
     for user in range(7):
         gram, moment, count = policy.statistics(user)
         np.testing.assert_allclose(gram, reference.S[user], atol=1e-9)

@@ -95,6 +95,15 @@ def observed_many(clicks: Sequence[int | None | Feedback], k: int) -> tuple[Ints
     """Read the ``clicks`` of ``update_many``: how many of ``k`` were examined, and 0/1 each."""
     examined = np.full(len(clicks), k)
     rewards = np.zeros((len(clicks), k))
+    if set(map(type, clicks)) <= {int, type(None)}:  # the common case, at once
+        events = [event for event, click in enumerate(clicks) if click is not None]
+        places = np.array([clicks[event] for event in events])
+        if not events:
+            return examined, rewards
+        if places.dtype.kind == "i" and places.min() >= 0 and places.max() < k:
+            examined[events] = places + 1
+            rewards[events, places] = 1.0
+            return examined, rewards
     for number, click in enumerate(clicks):
         if click is None:
             continue

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clubcascade.core.paged_arrays import copy_written
 from clubcascade.errors import ModelFileError
 
 
@@ -132,4 +133,4 @@ def fill(
     low: int = 0,
 ) -> None:
     """Copy an array of a state to its place, of whose shape and kind it must be."""
-    target[...] = array_of(state, name, target.shape, target.dtype, below, low)
+    copy_written(target, array_of(state, name, target.shape, target.dtype, below, low))

@@ -23,13 +23,14 @@ def even_weights(m: int, d: int, distance: float, rng: np.random.Generator) -> F
             f"n_clusters must be at most n_features, {d}, to keep all clusters at the same "
             f'distance, got {m}; gap = "random" has no such limit'
         )
-    gram = np.full((m, m), cosine)
-    np.fill_diagonal(gram, 1.0)
-    values, vectors = np.linalg.eigh(gram)
-    root = vectors * np.sqrt(np.clip(values, 0.0, None))
-    order = np.argsort(values)[::-1][: min(m, d)]
-    basis, _ = np.linalg.qr(rng.standard_normal((d, len(order))))
-    weights: Floats = root[:, order] @ basis.T
+    basis, _ = np.linalg.qr(rng.standard_normal((d, min(m, d))))
+    apart = np.sqrt(max(1.0 - cosine, 0.0))
+    if needed == 1:
+        return np.tile(basis[:, 0], (m, 1))
+    # The square root of the Gram matrix in closed form: its eigenvectors are not unique, and a
+    # decomposition would draw other worlds on other processors.
+    shared = (np.sqrt(max(1.0 + (m - 1) * cosine, 0.0)) - apart) / m
+    weights: Floats = (apart * np.eye(m) + shared) @ basis.T
     weights /= np.linalg.norm(weights, axis=1, keepdims=True)
     return weights
 

@@ -11,12 +11,16 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from clubcascade.core import Ints, array_of, fill
+from clubcascade.core.paged_arrays import aligned_zeros, grown
 from clubcascade.graph.reading import check_edges
 from clubcascade.graph.start import ErdosRenyi, Start
 from clubcascade.kernels import erdos_renyi
 from clubcascade.kernels import graph as kernels
 
-_PER_USER = ("begin", "degree", "room", "label", "size", "spare", "mark", "queue_a", "queue_b")
+_PER_USER = (
+    *("begin", "degree", "room", "label", "size", "spare"),
+    *("mark", "queue_a", "queue_b", "moved"),
+)
 _COUNTS = ("n_labels", "n_spare", "n_entries", "search", "anchor")
 
 
@@ -48,7 +52,7 @@ class UserGraph:
         start.check(n)
         self.start = start
         self.n = n
-        self._allocate(max(n, 8))
+        self._allocate(max(n, 8), {})
         n_entries = 0
         if start.dense:
             self._fill_complete()
@@ -65,27 +69,29 @@ class UserGraph:
 
     # -- growth -------------------------------------------------------------------------------
 
-    def _allocate(self, capacity: int) -> None:
+    def _allocate(self, capacity: int, old: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Make arrays for so many users, with what is in the old ones."""
         words = (capacity + 63) // 64 if self.start.dense else 0
-        small = {name: np.zeros(capacity, np.int64) for name in _PER_USER}
-        self.arrays: dict[str, npt.NDArray[Any]] = {
-            **small,
-            "bits": np.zeros((capacity if words else 1, words), np.uint64),
-            "others": np.zeros(16, np.int64),
-            "moved": np.zeros(capacity, np.int64),
-            "piece": np.zeros((capacity, 3), np.int64),
-        }
-        self.capacity = capacity
+        room = {name: grown(old.get(name), capacity, dtype=np.int64) for name in _PER_USER}
+        room["piece"] = grown(old.get("piece"), capacity, 3, dtype=np.int64)
+        room["others"] = old["others"] if old else grown(None, 16, dtype=np.int64)
+        room["bits"] = aligned_zeros(capacity if words else 1, words, dtype=np.uint64)
+        if old and words:
+            room["bits"][: len(old["bits"]), : old["bits"].shape[1]] = old["bits"]
+        self.arrays, self.capacity = room, capacity
 
-    def _grow(self) -> None:
-        old, n = self.arrays, self.n
-        self._allocate(2 * self.capacity)
-        for name in _PER_USER:
-            self.arrays[name][:n] = old[name][:n]
-        if self.start.dense:
-            words = old["bits"].shape[1]
-            self.arrays["bits"][: len(old["bits"]), :words] = old["bits"]
-        self.arrays["others"] = old["others"]
+    def reserve(self, links: Ints) -> bool:
+        """Make room for one more user with these links; tell whether arrays changed for it."""
+        self.start.check(self.n + 1)
+        full, entries = self.n == self.capacity, kernels.entries_with(self.struct, links)
+        if full:
+            self._allocate(2 * self.capacity, self.arrays)
+        if entries > len(self.arrays["others"]):
+            self.arrays["others"] = grown(self.arrays["others"], 2 * entries)
+        elif not full:
+            return False
+        self.bind()
+        return True
 
     def _fill_complete(self) -> None:
         bits = np.zeros((self.n, 64 * self.arrays["bits"].shape[1]), np.uint8)
@@ -103,7 +109,7 @@ class UserGraph:
         degree = a["degree"][: self.n].copy()
         a["room"][: self.n] = degree
         a["begin"][: self.n] = np.cumsum(degree) - degree
-        a["others"] = np.zeros(max(total, 16), np.int64)
+        a["others"] = grown(None, max(total, 16), dtype=np.int64)
         a["degree"][: self.n] = 0
         erdos_renyi.fill_neighbours(
             start.key, self.n, start.p, a["begin"], a["degree"], a["others"]
@@ -156,6 +162,11 @@ class UserGraph:
         """Return the users that the next user to join will be linked with."""
         return self.start.links(self.n)
 
+    def labels_of_newcomer(self) -> Ints:
+        """Return the components that the next user to join will merge, rising."""
+        found = kernels.labels_of(self.struct, self.links_of_newcomer())
+        return self.arrays["moved"][:found].copy()
+
     # -- changes ------------------------------------------------------------------------------
 
     def cut(self, i: int, others: Ints) -> list[tuple[int, list[int]]]:
@@ -170,54 +181,11 @@ class UserGraph:
 
     def join(self) -> tuple[int, int, list[int]]:
         """Let the next user in; return it, its label, and the labels merged into that one."""
-        i, a = self.n, self.arrays
-        self.start.check(i + 1)
-        links = np.asarray(self.links_of_newcomer(), dtype=np.int64)
-        if i == self.capacity:
-            self._grow()
-            a = self.arrays
-        n_entries = 0 if self.start.dense else self._make_room(i, links)
+        i, links = self.n, self.links_of_newcomer()
+        self.reserve(links)
+        n_merged = kernels.join(self.struct, i, links)
         self.n += 1
-        self.bind(n_entries=n_entries)
-        found = np.unique(a["label"][links])
-        if found.size:
-            home = int(found[np.argmax(a["size"][found])])
-        else:
-            home = kernels.new_label(self.struct)
-            a["size"][home] = 0
-        merged = [int(label) for label in found if label != home]
-        for label in merged:
-            first = links[a["label"][links] == label][0]
-            members = a["queue_a"][: kernels.component(self.struct, first)]
-            a["label"][members] = home
-            a["size"][home] += len(members)
-            kernels.free_label(self.struct, label)
-        kernels.connect(self.struct, i, links)
-        a["label"][i] = home
-        a["size"][home] += 1
-        return i, home, merged
-
-    def _make_room(self, i: int, links: Ints) -> int:
-        """Give the new user a list, and a longer one to every full list that it will enter.
-
-        Return how many entries are in use then.
-        """
-        a = self.arrays
-        full = links[a["degree"][links] == a["room"][links]]
-        rooms = np.append(2 * a["degree"][full] + 4, len(links))
-        begin = self.struct.n_entries + np.cumsum(rooms) - rooms
-        end = int(self.struct.n_entries + rooms.sum())
-        if end > len(a["others"]):
-            more = np.zeros(2 * end, np.int64)
-            more[: len(a["others"])] = a["others"]
-            a["others"] = more
-        for node, at in zip(full, begin, strict=False):
-            degree = a["degree"][node]
-            old = a["begin"][node]
-            a["others"][at : at + degree] = a["others"][old : old + degree]
-        nodes = np.append(full, i)
-        a["begin"][nodes], a["room"][nodes] = begin, rooms
-        return end
+        return i, int(self.arrays["label"][i]), self.arrays["moved"][:n_merged].tolist()
 
     # -- state --------------------------------------------------------------------------------
 
@@ -244,7 +212,7 @@ class UserGraph:
         """Build the graph of ``n`` users that :meth:`state` described, its names with a prefix."""
         graph = cls(start)
         graph.n = n
-        graph._allocate(max(n, 8))
+        graph._allocate(max(n, 8), {})
         a = graph.arrays
         counts = array_of(state, f"{prefix}tally", (2,), np.int64)
         n_labels, n_spare, n_entries = int(counts[0]), int(counts[1]), 0
@@ -257,7 +225,8 @@ class UserGraph:
             degree = a["degree"][:n]
             n_entries = int(degree.sum())
             others = array_of(state, f"{prefix}others", (n_entries,), np.int64, below=n)
-            a["others"] = np.append(others, np.zeros(16, np.int64))
+            a["others"] = grown(None, n_entries + 16, dtype=np.int64)
+            a["others"][:n_entries] = others
             a["room"][:n] = degree
             a["begin"][:n] = np.cumsum(degree) - degree
         check_edges(a, n, counts, start.dense, prefix)

@@ -15,7 +15,13 @@ from clubcascade.kernels import graph as users
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
 from clubcascade.kernels.lazy_topk import rank_lazily
-from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.protocol import (
+    count_clusters,
+    expect_click,
+    learn,
+    rank_catalog,
+    rank_items,
+)
 from clubcascade.kernels.random_lists import draw_list
 from clubcascade.kernels.ranking_2017 import rank_2017
 
@@ -27,11 +33,12 @@ class Club(Struct):
     ``ridge`` has one model per label of ``graph``. Per user: ``weights`` and ``radius`` (0 and 1
     without observations), copies of them in single precision for comparisons (``by_feature`` for
     dense graphs: the weights feature by feature; ``by_user`` for sparse ones: weights, then the
-    radius), and ``row``, the row of its statistics, -1 before its first feedback.
-    Per row: ``gram`` (S), ``moment`` (b), ``count`` (T), and for not too many users ``inverse``
-    with its ``age``; ``n_rows`` are in use. ``discounts`` of positions (empty: none); ``code2017``
-    for the ranking and the threshold of the 2017 code; ``n_random`` rounds at the start have random
-    lists; ``key`` is the key of the random numbers of both. The rest is scratch.
+    radius, 0 for 1), for dense graphs bounds per block of users (``largest_norm`` of their weights
+    so far, ``smallest_radius``), and ``row``, the row of its statistics, -1 before its first
+    feedback. Per row: ``gram`` (S), ``moment`` (b), ``count`` (T), and for not too many users
+    ``inverse`` with its ``age``; ``n_rows`` are in use. ``discounts`` of positions (empty: none);
+    ``code2017`` for the ranking and the threshold of the 2017 code; ``n_random`` rounds at the
+    start have random lists; ``key`` is the key of the random numbers of both. The rest is scratch.
     """
 
     ridge: models.Ridge
@@ -46,6 +53,8 @@ class Club(Struct):
     radius: Floats
     by_feature: Any
     by_user: Any
+    largest_norm: Floats
+    smallest_radius: Floats
     discounts: Floats
     alpha: float
     beta: float
@@ -92,6 +101,25 @@ def _split(state: Club, node: int, pieces: int) -> None:
             models.add(ridge, whole, state.gram[row], state.moment[row], state.count[row], 1.0)
     models.renew(ridge, whole)
     state.n_clusters += pieces
+
+
+@kernel
+def join(state: Club, node: int, links: Ints) -> None:
+    """Let a new user in: edges, the model of its component, weights of users isolated until now."""
+    graph, ridge = state.graph, state.ridge
+    merged = users.join(graph, node, links)
+    label = graph.label[node]
+    state.row[node], state.radius[node] = -1, 1.0
+    if graph.size[label] == 1:
+        models.clear(ridge, label)
+        state.n_clusters += 1
+    for e in range(merged):
+        g = graph.moved[e]
+        models.add(ridge, label, ridge.gram[g], ridge.moment[g], ridge.count[g], 1.0)
+    if merged > 0:
+        models.renew(ridge, label)
+    state.n_clusters -= merged
+    user_ridge.refresh_weights(state, links)
 
 
 @kernel
@@ -158,6 +186,11 @@ def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, s
             rows,
             scores,
         )
+
+
+@implements(expect_click, Club)
+def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
+    return linear.dot(state.ridge.weights[state.graph.label[node]], features[row])
 
 
 @implements(learn, Club)

@@ -8,6 +8,7 @@ the users in ``cohort_evidence`` (likelihood), ``cohort_assignment`` (Gibbs step
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from clubcascade.core import Floats, Ints
@@ -17,8 +18,19 @@ from clubcascade.kernels import cohort_posterior as posterior
 from clubcascade.kernels import cohort_selection as selection
 from clubcascade.kernels.cohort_constants import LARGEST_SQUARED_RESIDUAL, NOISE_DECAY
 from clubcascade.kernels.cohort_state import Cohort
-from clubcascade.kernels.jit import implements, kernel
-from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.item_memory import Recalled, blended
+from clubcascade.kernels.jit import implements, keep_whole, kernel
+from clubcascade.kernels.protocol import (
+    count_clusters,
+    expect_click,
+    learn,
+    note_share,
+    rank_catalog,
+    rank_catalog_recalled,
+    rank_items,
+    rank_items_recalled,
+    skip_list,
+)
 
 
 @kernel
@@ -49,6 +61,7 @@ def _list_statistics(
     moment: Floats,
 ) -> None:
     """``gram = sum x x'`` and ``moment = sum y x`` over the observations of one list."""
+    keep_whole()
     d = moment.shape[0]
     for f in range(d):
         row = gram[f]
@@ -70,30 +83,90 @@ def _list_statistics(
                 moment[f] += y * x[f]
 
 
-@implements(rank_catalog, Cohort)
-def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -> None:
+@kernel
+def _rank(
+    state: Cohort, node: int, items: Any, recalled: Recalled, rows: Ints, scores: Floats
+) -> None:
+    """Rank packed items, some of which the user has met."""
+    keep_whole()
     posterior.prefetch_user(state, node)
     mean, deviation = state.mean_work, state.deviation_work
     posterior.sample_weights(state, node, mean, deviation)
-    if not cohort_ranking.is_sequential(state, node, rows):
-        packed_items.rank(mean, deviation, catalog, rows, scores)
+    packed_items.score(mean, deviation, items)
+    sequential = cohort_ranking.is_sequential(state, node, rows)
+    prior = bonus = 0.0
+    if sequential:
+        prior = math.sqrt(posterior.precision_of(posterior.predictor_of(state, node)))
+        bonus = posterior.width_bonus(state) / prior
+    for i in range(recalled.n):
+        block, place = divmod(recalled.rows[i], packed_items.BLOCK)
+        known = blended(recalled, i, items.found[block, place])
+        items.found[block, place] = known - recalled.weight[i] * bonus * items.norm[block, place]
+    if bonus > 0.0:  # no item is less certain than it was a priori
+        packed_items.add_norms(items, bonus)
+    if not sequential:
+        packed_items.select(items, rows, scores)
         return
-    candidates, candidate_scores = cohort_ranking.shortlist(rows, catalog.n_items)
-    packed_items.rank(mean, deviation, catalog, candidates, candidate_scores)
-    items = packed_items.unpack(catalog, candidates)
-    cohort_ranking.rank_sequentially(state, mean, items, candidates, candidate_scores, rows, scores)
+    candidates, candidate_scores = cohort_ranking.shortlist(rows, items.n_items)
+    packed_items.select(items, candidates, candidate_scores)
+    columns = packed_items.unpack(items, candidates)
+    cohort_ranking.rank_sequentially(
+        state, prior, mean, columns, candidates, candidate_scores, recalled, rows, scores
+    )
+
+
+@implements(rank_catalog, Cohort)
+def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -> None:
+    _rank(state, node, catalog, state.nothing_recalled, rows, scores)
+
+
+@implements(rank_catalog_recalled, Cohort)
+def _rank_catalog_recalled(
+    state: Any, node: Any, catalog: Any, recalled: Any, n_items: Any, rows: Any, scores: Any
+) -> None:
+    _rank(state, node, catalog, recalled, rows, scores)
 
 
 @implements(rank_items, Cohort)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
-    rank_catalog(state, node, packed_items.pack(features, offered), rows, scores)
+    items = packed_items.pack(features, offered)
+    _rank(state, node, items, state.nothing_recalled, rows, scores)
+
+
+@implements(rank_items_recalled, Cohort)
+def _rank_items_recalled(
+    state: Any, node: Any, features: Any, offered: Any, recalled: Any, rows: Any, scores: Any
+) -> None:
+    _rank(state, node, packed_items.pack(features, offered), recalled, rows, scores)
+
+
+@implements(expect_click, Cohort)
+def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
+    weights = state.expected_work
+    if state.expected_for != node:
+        posterior.mean_weights(state, node, weights)
+        state.expected_for = node
+    return posterior.click_probability(state.logistic, linear.dot(weights, features[row]))
+
+
+@implements(note_share, Cohort)
+def _note_share(state: Any, share: Any) -> None:
+    state.item_share = share
+
+
+@implements(skip_list, Cohort)
+def _skip_list(state: Any, node: Any) -> None:
+    state.expected_for = -1
+    cohort_models.forget(state, node)
 
 
 @implements(learn, Cohort)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
     t = state.n_lists
     state.n_lists += 1
+    state.expected_for = -1
     g = state.label[node]
+    cohort_models.forget(state, node)
     other = assignment.other_user(state, t)
     if other >= 0:
         posterior.prefetch_user(state, other)

@@ -33,7 +33,7 @@ from clubcascade.kernels.cohort_evidence import (
     split_gain,
 )
 from clubcascade.kernels.cohort_state import Cohort
-from clubcascade.kernels.jit import kernel
+from clubcascade.kernels.jit import keep_whole, kernel
 
 
 @kernel
@@ -55,6 +55,7 @@ def free_label(state: Cohort) -> int:
 @kernel
 def _leave(state: Cohort, node: int) -> None:
     """Take a user out of its cohort."""
+    keep_whole()
     g = state.label[node]
     if g == 0:
         return
@@ -75,6 +76,7 @@ def _leave(state: Cohort, node: int) -> None:
 @kernel
 def _join(state: Cohort, node: int, g: int) -> None:
     """Put a user into a cohort; an empty one begins with it."""
+    keep_whole()
     if state.size[g] == 0:
         cohort_models.clear(state, g)
         state.split_due[g] = 0
@@ -99,6 +101,7 @@ def _join(state: Cohort, node: int, g: int) -> None:
 @kernel
 def merge(state: Cohort, small: int, large: int) -> None:
     """Let all users of a small cohort join a large one."""
+    keep_whole()
     ridge = state.ridge
     node = state.head[small]
     for _ in range(state.size[small]):
@@ -132,6 +135,7 @@ def _candidates(
     They are compared by ``ln N + (2 c'b - c'S c) / (2 sigma^2)``, the log-posterior as if their
     means were known and users did not differ from them, with the Gumbel noise of the draw itself.
     """
+    keep_whole()
     means, sizes, product = state.ridge.weights, state.size, state.product_work
     gram, moment = state.gram[node], state.moment[node]
     own, most = state.label[node], sizes.shape[0]
@@ -160,6 +164,7 @@ def _candidates(
 @kernel
 def reassign(state: Cohort, node: int, t: int, turn: int) -> bool:
     """Draw a user's cohort from its posterior; return whether the user moved."""
+    keep_whole()
     noise = noise_of(state)
     key, temperature = state.move_key, 1.0 if state.draws_moves else 0.0
     own = state.label[node]

@@ -8,26 +8,41 @@ prior precision. With the user's Gram matrix S and moment b, and P = S + p I, th
 
 An infinite p gives the prior mean itself. A prior mean and a precision are a *predictor*; which one
 serves a user is selected prequentially (``cohort_selection``).
+
+Of the first observations of a user one cannot tell which cohort it belongs to. Given the means c_g
+of the cohorts, n_g users in each, and the user's S and b,
+
+    pr(g) ~ n_g exp((b . c_g - c_g . S c_g / 2) / sigma^2),
+
+and ``sum of pr(g) c_g`` takes the place of the cohort's mean where it predicted better.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from clubcascade.core import Floats
 from clubcascade.kernels import factors, linear, prefetch, triangular, ziggurat
 from clubcascade.kernels.cohort_constants import (
     EARLY_USERS,
     LARGEST_LOGIT,
+    LOWEST_NOISE,
+    MIXED_OBSERVATIONS,
+    MIXTURE_MARGIN,
+    MOST_MIXED,
     N_BUCKETS,
     PRECISIONS,
+    REMEMBERED_EXPLORE,
     WARM_UP_EVERY,
     WARM_UP_EVERY_LATER,
     WARM_UP_OBSERVATIONS,
     WARM_UP_PREDICTOR,
+    WIDTH_BONUS,
 )
 from clubcascade.kernels.cohort_state import Cohort
-from clubcascade.kernels.jit import kernel
+from clubcascade.kernels.jit import keep_whole, kernel
 
 
 @kernel
@@ -100,10 +115,69 @@ def posterior_mean(
 
 
 @kernel
+def mixture_mean(state: Cohort, node: int, out: Floats) -> bool:
+    """Write ``sum of pr(g) c_g``; False, and nothing, where that is not done."""
+    keep_whole()
+    n = state.n_cohorts
+    if n < 2 or n > MOST_MIXED or state.count[node] >= MIXED_OBSERVATIONS:
+        return False
+    noise, top, value = max(state.noise_variance, LOWEST_NOISE), -math.inf, np.empty(n)
+    label, place = np.empty(n, np.int64), 0
+    for g in range(1, state.last_model + 1):
+        if state.size[g] > 0:
+            mean = state.ridge.weights[g]
+            linear.times(state.gram[node], mean, out)
+            fit = linear.dot(mean, state.moment[node]) - 0.5 * linear.dot(mean, out)
+            label[place], value[place] = g, math.log(state.size[g]) + fit / noise
+            top = max(top, value[place])
+            place += 1
+    total = 0.0
+    for f in range(out.shape[0]):
+        out[f] = 0.0
+    for place in range(n):
+        weight = math.exp(value[place] - top)
+        total += weight
+        mean = state.ridge.weights[label[place]]
+        for f in range(out.shape[0]):
+            out[f] += weight * mean[f]
+    for f in range(out.shape[0]):
+        out[f] /= total
+    return True
+
+
+@kernel
+def prior_mean_of(state: Cohort, node: int, predictor: int) -> Floats:
+    """Return a predictor's prior mean; in ``prior_work`` if it is one over cohorts."""
+    if predictor > PRECISIONS.shape[0]:
+        error = state.mixture_error[bucket(state.count[node])]
+        better = error[1] < (1.0 - MIXTURE_MARGIN) * error[0]
+        if better and mixture_mean(state, node, state.prior_work):
+            return state.prior_work
+    return state.ridge.weights[prior_model(state, node, predictor)]
+
+
+@kernel
+def draw_scale(state: Cohort) -> float:
+    """Return v sigma; v is smaller where a good item, once found, stays good (``item_share``)."""
+    narrowing = 1.0 - (1.0 - REMEMBERED_EXPLORE) * state.item_share
+    return state.explore * narrowing * math.sqrt(state.noise_variance)
+
+
+@kernel
+def width_bonus(state: Cohort) -> float:
+    """Return what a posterior standard deviation (in units of sigma) adds to an item's score.
+
+    Nothing where clicks are drawn anew; where a click is found once and for all, optimism pays.
+    """
+    return WIDTH_BONUS * state.item_share * math.sqrt(state.noise_variance)
+
+
+@kernel
 def sample_weights(state: Cohort, node: int, mean: Floats, deviation: Floats) -> None:
     """Thompson draw in two stages, the prior mean and the user around it: mean + deviation.
 
-    With ``M = Q' Q`` of the prior's model, ``P = R' R``, v = explore and omega = mean_widening:
+    With ``M = Q' Q`` of the prior's model, ``P = R' R``, omega = mean_widening and ``draw_scale``
+    for v sigma:
 
         mean       = P^-1 (b + p c)
         deviation  = P^-1 p (omega v sigma Q^-1 z1) + v sigma R^-1 z2,    z1, z2 ~ N(0, I)
@@ -111,10 +185,11 @@ def sample_weights(state: Cohort, node: int, mean: Floats, deviation: Floats) ->
 
     Without mirroring, the whole draw is written to ``mean``.
     """
+    keep_whole()
     predictor = predictor_of(state, node)
     g = prior_model(state, node, predictor)
     precision = precision_of(predictor)
-    scale = state.explore * math.sqrt(state.noise_variance)
+    scale = draw_scale(state)
     normals = state.residual_work
     t = state.n_drawn
     state.n_drawn += 1
@@ -122,7 +197,7 @@ def sample_weights(state: Cohort, node: int, mean: Floats, deviation: Floats) ->
     triangular.solve_other_half(state.root[g], normals)
     for f in range(deviation.shape[0]):
         deviation[f] = scale * state.mean_widening * normals[f]
-    prior_mean, upper = state.ridge.weights[g], state.factor_work
+    prior_mean, upper = prior_mean_of(state, node, predictor), state.factor_work
     if precision == math.inf:
         for f in range(mean.shape[0]):
             mean[f] = prior_mean[f]
@@ -144,8 +219,9 @@ def sample_weights(state: Cohort, node: int, mean: Floats, deviation: Floats) ->
 @kernel
 def mean_weights(state: Cohort, node: int, out: Floats) -> None:
     """Write the posterior mean of a user's weights under its predictor."""
+    keep_whole()
     predictor = predictor_of(state, node)
-    prior_mean = state.ridge.weights[prior_model(state, node, predictor)]
+    prior_mean = prior_mean_of(state, node, predictor)
     posterior_mean(state, node, precision_of(predictor), prior_mean, state.factor_work, out)
 
 

@@ -24,7 +24,7 @@ from clubcascade.kernels.cohort_constants import (
 )
 from clubcascade.kernels.cohort_evidence import noise_of, split_gain
 from clubcascade.kernels.cohort_state import Cohort
-from clubcascade.kernels.jit import kernel
+from clubcascade.kernels.jit import keep_whole, kernel
 
 
 @kernel
@@ -42,12 +42,14 @@ def _prefers(state: Cohort, node: int, one: Floats, other: Floats) -> bool:
 @kernel
 def _side_weights(state: Cohort, n: int, side: int, out: Floats) -> None:
     """Write the ridge weights of the users of one side."""
-    gram, moment = state.matrix_work, state.residual_work
+    keep_whole()
+    gram = state.factor_work
     d = out.shape[0]
     for f in range(d):
-        moment[f] = 0.0
+        out[f] = 0.0
         for h in range(d):
             gram[f, h] = 0.0
+        gram[f, f] = state.ridge.reg
     for e in range(n):
         if state.split_side[e] != side:
             continue
@@ -56,9 +58,9 @@ def _side_weights(state: Cohort, n: int, side: int, out: Floats) -> None:
             row, own = gram[f], state.gram[node, f]
             for h in range(d):
                 row[h] += own[h]
-            moment[f] += state.moment[node, f]
-    factors.invert(gram, state.ridge.reg, state.factor_work, state.inverse_work)
-    linear.times(state.inverse_work, moment, out)
+            out[f] += state.moment[node, f]
+    factors.factor(gram)
+    triangular.solve(gram, out)
 
 
 @kernel
@@ -99,6 +101,7 @@ def _choose_sides(state: Cohort, node: int, n: int) -> int:
 @kernel
 def _move_side(state: Cohort, g: int, n: int, new: int) -> None:
     """Move the users of side 1 from cohort ``g`` to an empty one."""
+    keep_whole()
     ridge = state.ridge
     models.clear(ridge, new)
     state.n_cohorts += 1
@@ -131,6 +134,7 @@ def _move_side(state: Cohort, g: int, n: int, new: int) -> None:
 @kernel
 def try_split(state: Cohort, node: int) -> None:
     """Try to split a user's cohort, if its count has grown enough since the last time."""
+    keep_whole()
     g = state.label[node]
     if g == 0 or state.size[g] < 2 or state.ridge.count[g] < state.split_due[g]:
         return

@@ -10,7 +10,7 @@ import numpy as np
 from clubcascade.core import Ints
 from clubcascade.kernels import ranking
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
-from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog
+from clubcascade.kernels.protocol import count_clusters, expect_click, learn, rank_catalog
 
 UCB1, KL_UCB, POPULARITY = 0, 1, 2
 
@@ -138,6 +138,12 @@ def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -
         score = index_at(state, catalog[j], level)
         if not full or score > scores[filled - 1]:
             filled = ranking.insert(scores, rows, filled, score, j)
+
+
+@implements(expect_click, Counting)
+def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
+    item = features[row]
+    return state.clicked[item] / max(state.seen[item], 1)
 
 
 @implements(learn, Counting)

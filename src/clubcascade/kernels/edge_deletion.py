@@ -1,8 +1,8 @@
 """Line 10: compare a user with its neighbours and delete the edges to those too far away.
 
-The state has ``graph``, ``weights``, ``radius``, ``by_feature``, ``by_user``,
-``alpha`` and the scratch ``neighbours``, ``deleted``, ``distance_work``, ``weights_work`` and
-``flags``: see :class:`clubcascade.kernels.club.Club`.
+The state has ``graph``, ``weights``, ``radius``, ``by_feature``, ``by_user``, ``largest_norm``,
+``smallest_radius``, ``alpha`` and the scratch ``neighbours``, ``deleted``, ``distance_work``,
+``weights_work`` and ``flags``: see :class:`clubcascade.kernels.club.Club`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ def publish(state: Any, node: int) -> None:
     if state.by_feature.shape[1] > 0:
         for f in range(d):
             state.by_feature[f, node] = weights[f]
+        block, norm = node // BLOCK, math.sqrt(linear.dot(weights, weights))
+        if not norm <= state.largest_norm[block]:
+            state.largest_norm[block] = norm
+        state.smallest_radius[block] = min(state.smallest_radius[block], state.radius[node])
     if state.by_user.shape[0] > 0:
         shown = state.by_user[node]
         for f in range(d):
@@ -83,7 +87,7 @@ def _find_far_neighbours(state: Any, node: int) -> int:
         if by_user.shape[0] > 0:
             shown = by_user[other]
             total = linear.square_distance(mine, shown)
-            threshold = alpha * (radius + shown[d])
+            threshold = alpha * (radius + (shown[d] if shown[d] > 0.0 else np.float32(1.0)))
             if (1.0 + TOLERANCE) * total + error < threshold * threshold:
                 continue
         if _too_far(state, node, other):
@@ -119,18 +123,25 @@ def _find_far_users(state: Any, node: int) -> int:
 
     ``by_feature`` holds the weights feature by feature and in single precision, so that the users
     of one word are compared in one vector loop; who may be too far is tested in double precision.
+    A block is left out where nobody can be too far, as ``|w_i - w_l| <= |w_i| + |w_l|``.
     """
     # names for the arrays: through the structure, each would be looked up anew in the loops
     by_feature, radius = state.by_feature, state.radius
     total, flags = state.distance_work, state.flags
+    largest_norm, smallest_radius = state.largest_norm, state.smallest_radius
     weights = _single_precision(state, node)
     room = by_feature.shape[1]
     alpha = state.alpha
     mine = radius[node]
-    error = TOLERANCE * linear.dot(state.weights[node], state.weights[node])
+    square = linear.dot(state.weights[node], state.weights[node])
+    norm, error = math.sqrt(square), TOLERANCE * square
     deleted = 0
     for start in range(0, room, BLOCK):
-        word = state.graph.bits[node, start // BLOCK]
+        block = start // BLOCK
+        farthest = (1.0 + TOLERANCE) * (norm + largest_norm[block])
+        if farthest < alpha * (mine + smallest_radius[block]):
+            continue
+        word = state.graph.bits[node, block]
         if word == 0:
             continue
         size = min(BLOCK, room - start)

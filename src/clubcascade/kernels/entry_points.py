@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import protocol
+from clubcascade.kernels import linear, protocol
 from clubcascade.kernels.jit import kernel
 
 
@@ -21,6 +21,15 @@ def rank_catalog(state: Any, node: int, catalog: Any, rows: Ints, scores: Floats
 def rank_items(state: Any, node: int, items: Floats, rows: Ints, scores: Floats) -> None:
     """Rank a matrix of items."""
     protocol.rank_items(state, node, items, np.arange(items.shape[0]), rows, scores)
+
+
+@kernel
+def has_short_rows(matrix: Floats, most: float) -> bool:
+    """Tell whether the squared norm of every row is at most ``most``; not so with NaN."""
+    for i in range(matrix.shape[0]):
+        if not linear.dot(matrix[i], matrix[i]) <= most:
+            return False
+    return True
 
 
 @kernel

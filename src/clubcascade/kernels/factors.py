@@ -1,7 +1,6 @@
 """Cholesky factors and inverses of symmetric matrices.
 
-Written for some twenty rows: four rows or sums at a time, for instruction-level parallelism, and
-all loops along rows.
+Four rows at a time (``row_sums``), and all loops along rows.
 """
 
 from __future__ import annotations
@@ -9,8 +8,8 @@ from __future__ import annotations
 import math
 
 from clubcascade.core import Floats
-from clubcascade.kernels import linear
-from clubcascade.kernels.jit import kernel
+from clubcascade.kernels import linear, row_sums
+from clubcascade.kernels.jit import keep_whole, kernel
 
 ROUNDING = 4.5e-16
 """Rounding error of a pivot, in units of d times the largest entry of the diagonal."""
@@ -68,17 +67,16 @@ def factor(matrix: Floats) -> None:
     The lower triangle is left undefined. Four rows at a time: the rest of the matrix is then read
     and written a quarter as often.
     """
+    keep_whole()
     d = matrix.shape[0]
     whole = d // 4 * 4
     least = least_pivot(matrix)
     for c in range(0, whole, 4):
         _factor_corner(matrix, c, least)
-        one, two, three, four = matrix[c], matrix[c + 1], matrix[c + 2], matrix[c + 3]
-        for r in range(c + 4, d):
-            row = matrix[r]
-            x, y, z, w = one[r], two[r], three[r], four[r]
-            for g in range(r // 4 * 4, d):
-                row[g] -= ((x * one[g] + y * two[g]) + z * three[g]) + w * four[g]
+        for r in range(c + 4, whole, 4):
+            row_sums.add_four(matrix, r, matrix, c, r, d, matrix, -1.0)
+        for r in range(whole, d):
+            row_sums.add_one(matrix, r, matrix, c, whole, d, matrix, -1.0)
     for c in range(whole, d):
         pivot = matrix[c]
         scale = 1.0 / math.sqrt(_lift(pivot, c, pivot[c], least))
@@ -134,48 +132,67 @@ def ridge_weights(gram: Floats, moment: Floats, ridge: float, work: Floats, out:
 
 
 @kernel
+def _solve_corner(upper: Floats, c: int, out: Floats) -> None:
+    """Solve the four rows from ``c`` on of ``R' Y = I``; those before them are subtracted."""
+    one, two, three, four = out[c], out[c + 1], out[c + 2], out[c + 3]
+    r1, r2, r3 = upper[c], upper[c + 1], upper[c + 2]
+    s1, s2, s3, s4 = 1.0 / r1[c], 1.0 / r2[c + 1], 1.0 / r3[c + 2], 1.0 / upper[c + 3, c + 3]
+    a2, a3, a4 = r1[c + 1], r1[c + 2], r1[c + 3]
+    b3, b4, c4 = r2[c + 2], r2[c + 3], r3[c + 3]
+    for g in range(c + 4):
+        x = s1 * one[g]
+        y = s2 * (two[g] - a2 * x)
+        z = s3 * (three[g] - a3 * x - b3 * y)
+        one[g], two[g], three[g] = x, y, z
+        four[g] = s4 * (four[g] - a4 * x - b4 * y - c4 * z)
+
+
+@kernel
 def invert_factor(factor: Floats, work: Floats, out: Floats) -> None:
     """``out = (R' R)^-1`` from the factor R; ``work`` is scratch, and may be R itself.
 
-    By the inverse U of R, then ``U U'``: all loops run along rows.
+    By the lower triangle Y of ``R' Y = I``, then ``Y' Y``.
     """
+    keep_whole()
     d = out.shape[0]
-    for r in range(d - 1, -1, -1):  # U, from its last row to its first
-        upper, row = factor[r], out[r]
-        scale = 1.0 / upper[r]
-        for g in range(d):
-            row[g] = 0.0
-        whole = d - (d - r - 1) % 4
-        for c in range(r + 1, whole, 4):
-            a0, a1, a2, a3 = upper[c], upper[c + 1], upper[c + 2], upper[c + 3]
-            b0, b1, b2, b3 = out[c], out[c + 1], out[c + 2], out[c + 3]
-            for g in range(d):
-                row[g] -= ((a0 * b0[g] + a1 * b1[g]) + a2 * b2[g]) + a3 * b3[g]
-        for c in range(whole, d):
-            step, below = upper[c], out[c]
-            for g in range(d):
-                row[g] -= step * below[g]
-        for g in range(d):
-            row[g] *= scale
-        row[r] = scale
-    for r in range(d):
-        for c in range(d):
-            work[c, r] = out[r, c]
     whole = d // 4 * 4
     for r in range(d):
         row = out[r]
         for g in range(d):
             row[g] = 0.0
-        for c in range(r // 4 * 4, whole, 4):  # zeros before r: both triangles get the same bits
-            b0, b1, b2, b3 = work[c], work[c + 1], work[c + 2], work[c + 3]
-            a0, a1, a2, a3 = b0[r], b1[r], b2[r], b3[r]
-            for g in range(d):
-                row[g] += ((a0 * b0[g] + a1 * b1[g]) + a2 * b2[g]) + a3 * b3[g]
-        for c in range(whole, d):
-            column = work[c]
-            step = column[r]
-            for g in range(d):
-                row[g] += step * column[g]
+        row[r] = 1.0
+    for c in range(0, whole, 4):
+        _solve_corner(factor, c, out)
+        for r in range(c + 4, whole, 4):
+            row_sums.add_four(out, r, out, c, 0, c + 4, factor, -1.0)
+        for r in range(whole, d):
+            row_sums.add_one(out, r, out, c, 0, c + 4, factor, -1.0)
+    for c in range(whole, d):
+        pivot, scale = out[c], 1.0 / factor[c, c]
+        for g in range(c + 1):
+            pivot[g] *= scale
+        for r in range(c + 1, d):
+            row, step = out[r], factor[c, r]
+            for g in range(c + 1):
+                row[g] -= step * pivot[g]
+    for r in range(d):
+        row = work[r]
+        for g in range(r + 4 if r + 4 < d else d):
+            row[g] = 0.0
+    for r in range(0, whole, 4):
+        for c in range(r, whole, 4):
+            row_sums.add_four(work, r, out, c, 0, r + 4, out, 1.0)
+    for c in range(whole, d):
+        pivot = out[c]
+        for r in range(c + 1):
+            row, step = work[r], pivot[r]
+            for g in range(r + 1):
+                row[g] += step * pivot[g]
+    for r in range(d):
+        row = work[r]
+        for g in range(r + 1):
+            out[r, g] = row[g]
+            out[g, r] = row[g]
 
 
 @kernel

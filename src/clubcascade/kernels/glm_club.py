@@ -24,7 +24,13 @@ from clubcascade.kernels import graph as users
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
 from clubcascade.kernels.lazy_topk import rank_lazily
-from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.protocol import (
+    count_clusters,
+    expect_click,
+    learn,
+    rank_catalog,
+    rank_items,
+)
 
 
 @struct
@@ -33,9 +39,9 @@ class GLMClub(Struct):
 
     ``ridge`` and ``fit`` have one model per label of ``graph`` and share its weights; ``own`` has
     one estimate per user, whose weights are ``weights``. Per user also ``count``, ``radius``,
-    ``by_feature`` and ``by_user`` (as in :mod:`clubcascade.kernels.club`; the latter has no rows
-    here: neighbours in sparse graphs are compared exactly), and, where no samples are kept,
-    ``gram`` and ``moment``. The rest is scratch.
+    ``by_feature`` and ``by_user`` (as in :mod:`clubcascade.kernels.club`, with ``largest_norm`` and
+    ``smallest_radius``; ``by_user`` has no rows here: neighbours in sparse graphs are compared
+    exactly), and, where no samples are kept, ``gram`` and ``moment``. The rest is scratch.
     """
 
     ridge: models.Ridge
@@ -51,6 +57,8 @@ class GLMClub(Struct):
     radius: Floats
     by_feature: Any
     by_user: Any
+    largest_norm: Floats
+    smallest_radius: Floats
     alpha: float
     beta: float
     n_clusters: int
@@ -169,6 +177,12 @@ def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, s
     g = state.graph.label[node]
     weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
     ranking.rank_fully(weights, inverse, state.beta, features, offered, rows, scores)
+
+
+@implements(expect_click, GLMClub)
+def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
+    z = linear.dot(state.ridge.weights[state.graph.label[node]], features[row])
+    return links.at(state.link, z)[0]
 
 
 @implements(learn, GLMClub)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from clubcascade.core import Ints
-from clubcascade.kernels import glm, likelihood, links, ranking, samples
+from clubcascade.kernels import glm, likelihood, linear, links, ranking, samples
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, struct
 from clubcascade.kernels.lazy_topk import rank_lazily
-from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.protocol import (
+    count_clusters,
+    expect_click,
+    learn,
+    rank_catalog,
+    rank_items,
+)
 
 
 @struct
@@ -35,6 +41,12 @@ def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, s
     g = state.group[node]
     weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
     ranking.rank_fully(weights, inverse, state.beta, features, offered, rows, scores)
+
+
+@implements(expect_click, GLMGrouped)
+def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
+    z = linear.dot(state.ridge.weights[state.group[node]], features[row])
+    return links.at(state.link, z)[0]
 
 
 @implements(learn, GLMGrouped)

@@ -111,20 +111,9 @@ def _drop(graph: Graph, i: int, l: int) -> None:  # noqa: E741
 
 @kernel
 def _put(graph: Graph, i: int, l: int) -> None:  # noqa: E741
-    """Make ``l`` a neighbour of ``i``; a list must have room."""
-    if is_dense(graph):
-        graph.bits[i, l >> 6] |= _ONE << np.uint64(l & 63)
-    else:
-        graph.others[graph.begin[i] + graph.degree[i]] = l
+    """Add ``l`` to the list of neighbours of ``i``, which must have room."""
+    graph.others[graph.begin[i] + graph.degree[i]] = l
     graph.degree[i] += 1
-
-
-@kernel
-def connect(graph: Graph, i: int, links: Any) -> None:
-    """Add the edges between ``i`` and ``links``; labels are the caller's."""
-    for e in range(links.shape[0]):
-        _put(graph, i, links[e])
-        _put(graph, links[e], i)
 
 
 @kernel
@@ -272,3 +261,101 @@ def component(graph: Graph, i: int) -> int:
         end = _spread(graph, graph.queue_a[head], graph.queue_a, end, mine, mine + 1)
         head += 1
     return end
+
+
+@kernel
+def entries_with(graph: Graph, links: Ints) -> int:
+    """Return how many entries of ``others`` are in use once a user with these links has joined."""
+    end = graph.n_entries
+    if not is_dense(graph):
+        for e in range(links.shape[0]):
+            degree = graph.degree[links[e]]
+            if degree == graph.room[links[e]]:
+                end += 2 * degree + 4
+        end += links.shape[0]
+    return end
+
+
+@kernel
+def _make_room(graph: Graph, i: int, links: Ints) -> None:
+    """Give a new user a list, and a longer one to every full list that it will enter."""
+    end = graph.n_entries
+    for e in range(links.shape[0]):
+        node = links[e]
+        first, degree = graph.begin[node], graph.degree[node]
+        if degree == graph.room[node]:
+            for f in range(degree):
+                graph.others[end + f] = graph.others[first + f]
+            graph.begin[node], graph.room[node] = end, 2 * degree + 4
+            end += 2 * degree + 4
+    graph.begin[i], graph.room[i] = end, links.shape[0]
+    graph.n_entries = end + links.shape[0]
+
+
+@kernel
+def labels_of(graph: Graph, links: Ints) -> int:
+    """Write the components of these users to ``moved``, rising; return how many."""
+    label, mark, moved = graph.label, graph.mark, graph.moved
+    graph.search += 2
+    search, found = graph.search, 0
+    for e in range(links.shape[0]):
+        one = label[links[e]]
+        if mark[one] != search:
+            mark[one] = search
+            moved[found] = one
+            found += 1
+    moved[:found].sort()
+    return found
+
+
+@kernel
+def _link_everyone(graph: Graph, i: int, home: int) -> None:
+    """Link a new user of a dense graph with all before it, and make them one component."""
+    bits, degree, label = graph.bits, graph.degree, graph.label
+    word, bit = i >> 6, _ONE << np.uint64(i & 63)
+    for w in range(word):
+        bits[i, w] = ~_ZERO
+    bits[i, word] = bit - _ONE
+    for other in range(i):
+        bits[other, word] |= bit
+        degree[other] += 1
+        label[other] = home
+    degree[i] = i
+
+
+@kernel
+def join(graph: Graph, i: int, links: Ints) -> int:
+    """Let user ``i`` in with these links; return how many components it merged into its own.
+
+    Its own is the largest of those that it is linked with. The labels of the others are the first
+    of ``moved``. ``others`` must have room for :func:`entries_with` entries.
+    """
+    label, size = graph.label, graph.size
+    found, home, merged = labels_of(graph, links), -1, 0
+    for e in range(found):
+        if home < 0 or size[graph.moved[e]] > size[home]:
+            home = graph.moved[e]
+    for e in range(found):
+        other = graph.moved[e]
+        if other != home:
+            size[home] += size[other]
+            free_label(graph, other)
+            graph.moved[merged] = other
+            merged += 1
+    if home < 0:
+        home = new_label(graph)
+        size[home] = 0
+    if is_dense(graph):
+        _link_everyone(graph, i, home)
+    else:
+        for e in range(links.shape[0]):
+            if label[links[e]] != home:
+                for p in range(component(graph, links[e])):
+                    label[graph.queue_a[p]] = home
+        _make_room(graph, i, links)
+        for e in range(links.shape[0]):
+            _put(graph, i, links[e])
+            _put(graph, links[e], i)
+    label[i] = home
+    size[home] += 1
+    return merged

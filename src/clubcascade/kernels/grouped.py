@@ -6,11 +6,17 @@ import math
 from typing import Any
 
 from clubcascade.core import Floats, Ints
-from clubcascade.kernels import ranking
+from clubcascade.kernels import linear, ranking
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
 from clubcascade.kernels.lazy_topk import rank_lazily
-from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.protocol import (
+    count_clusters,
+    expect_click,
+    learn,
+    rank_catalog,
+    rank_items,
+)
 
 
 @struct
@@ -53,6 +59,11 @@ def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, s
     radius = confidence_radius(state.ridge, g, state.beta, state.noise, state.delta)
     weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
     ranking.rank_fully(weights, inverse, radius, features, offered, rows, scores)
+
+
+@implements(expect_click, Grouped)
+def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
+    return linear.dot(state.ridge.weights[state.group[node]], features[row])
 
 
 @implements(learn, Grouped)

@@ -14,7 +14,13 @@ import numpy as np
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import counter_rng, factors, linear, ranking, triangular
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
-from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.protocol import (
+    count_clusters,
+    expect_click,
+    learn,
+    rank_catalog,
+    rank_items,
+)
 
 NOISE_VARIANCE = 0.25
 """Variance of a click before anything is known: that of a fair coin."""
@@ -163,6 +169,11 @@ def _rank_catalog(state: Any, node: Any, index: Any, rows: Any, scores: Any) -> 
 @implements(rank_items, Hierarchical)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     ranking.rank_means(draw(state, node), features, offered, rows, scores)
+
+
+@implements(expect_click, Hierarchical)
+def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
+    return linear.dot(expected(state, node), features[row])
 
 
 @implements(learn, Hierarchical)

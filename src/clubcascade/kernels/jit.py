@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numba
 from numba import njit, types
 from numba.experimental import structref
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,6 +48,20 @@ def kernel(function: Function) -> Function:
     if hasattr(compiled, "get_call_template"):
         _forget_literals(compiled)
     return cast(Function, compiled)
+
+
+@intrinsic
+def _keep_whole(context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+keep_whole: Any = (lambda: None) if INTERPRETED else _keep_whole
+"""Called inside a large kernel, has it compiled as one function, which its callers call: a copy in
+each of them, and in all that call those, takes seconds to compile and saves nothing."""
 
 
 def _forget_literals(compiled: Any) -> None:
@@ -156,16 +170,32 @@ def entry_point(function: Function) -> Function:
     return cast(Function, functools.singledispatch(function)) if INTERPRETED else function
 
 
+_IMPLEMENTED: dict[Any, tuple[Any, ...]] = {}
+"""Kinds of state that have a body of their own, by entry point."""
+
+
 def implements(entry: Callable[..., Any], state: type[Struct]) -> Callable[[Function], Function]:
     """Give an entry point of the protocol its body for one kind of state (its first argument)."""
+    kind = state.compiled_type
+    _IMPLEMENTED[entry] = (*_IMPLEMENTED.get(entry, ()), kind)
+    return _body(entry, state, lambda given: isinstance(given, kind))
 
+
+def by_default(entry: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Give an entry point its body for all kinds of state that have none of their own."""
+    return _body(entry, Struct, lambda given: not isinstance(given, _IMPLEMENTED.get(entry, ())))
+
+
+def _body(
+    entry: Callable[..., Any], state: type[Struct], fits: Callable[[Any], bool]
+) -> Callable[[Function], Function]:
     def register(body: Function) -> Function:
         if INTERPRETED:
             entry.register(state, body)  # type: ignore[attr-defined]
             return body
 
         def choose(*arguments: Any) -> Function | None:
-            return body if isinstance(arguments[0], state.compiled_type) else None
+            return body if fits(arguments[0]) else None
 
         choose.__signature__ = inspect.signature(body)  # type: ignore[attr-defined]
         overload(entry)(choose)

@@ -8,13 +8,14 @@ of a catalogue.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import top_k
-from clubcascade.kernels.jit import Struct, kernel, struct
+from clubcascade.kernels.jit import Struct, keep_whole, kernel, struct
 from clubcascade.kernels.ranking import LANES
 
 BLOCK = 256
@@ -23,7 +24,7 @@ BLOCK = 256
 
 @struct
 class PackedItems(Struct):
-    """Items in single precision: ``blocks`` (blocks x features x items of a block).
+    """Items in single precision: ``blocks`` (blocks x features x items of a block), and ``norm``.
 
     Scratch: ``found``, the scores block by block, and the same as
     ``parts`` and ``grouped`` (see ``top_k``); ``deviations``, the second sums of a block;
@@ -31,6 +32,7 @@ class PackedItems(Struct):
     """
 
     blocks: Any
+    norm: Any
     found: Any
     parts: Any
     grouped: Any
@@ -58,6 +60,7 @@ def empty(n: int, d: int) -> PackedItems:
     found = _zeros(room)
     return PackedItems(
         _zeros(room * d).reshape(count, d, BLOCK),
+        _zeros(room).reshape(count, BLOCK),
         found.reshape(count, BLOCK),
         found.reshape(room // top_k.PART, top_k.PART),
         found.reshape(room // top_k.GROUPS, top_k.GROUPS),
@@ -110,20 +113,25 @@ def _to_single_precision(
 @kernel
 def pack(features: Floats, offered: Ints) -> PackedItems:
     """Pack the ``offered`` rows of ``features``."""
+    keep_whole()
     d, n = features.shape[1], offered.shape[0]
     packed = empty(n, d)
     blocks = packed.blocks
     for j in range(n):
         x = features[offered[j]]
         b, at = j // BLOCK, j % BLOCK
+        square = 0.0
         for f in range(d):
             blocks[b, f, at] = x[f]
+            square += x[f] * x[f]
+        packed.norm[b, at] = math.sqrt(square)
     return packed
 
 
 @kernel
-def rank(mean: Floats, deviation: Floats, packed: PackedItems, rows: Ints, scores: Floats) -> None:
-    """Fill ``rows`` and ``scores`` with the best items, best first."""
+def score(mean: Floats, deviation: Floats, packed: PackedItems) -> None:
+    """Write ``mean . x + |deviation . x|`` of every item to ``packed.found``."""
+    keep_whole()
     blocks, found, deviations, n = packed.blocks, packed.found, packed.deviations, packed.n_items
     single_mean, single_deviation = packed.mean, packed.deviation
     _to_single_precision(mean, deviation, single_mean, single_deviation)
@@ -137,12 +145,29 @@ def rank(mean: Floats, deviation: Floats, packed: PackedItems, rows: Ints, score
             found[b],
             deviations,
         )
+
+
+@kernel
+def add_norms(packed: PackedItems, scale: float) -> None:
+    """Add ``scale`` times its norm to the score of every item."""
+    factor = np.float32(scale)
+    for b in range(packed.found.shape[0]):
+        for j in range(BLOCK):
+            packed.found[b, j] += factor * packed.norm[b, j]
+
+
+@kernel
+def select(packed: PackedItems, rows: Ints, scores: Floats) -> None:
+    """Fill ``rows`` and ``scores`` with the items of the largest scores, best first."""
+    keep_whole()
+    n = packed.n_items
     top_k.select(packed.parts, packed.grouped, packed.tops, packed.kept, n, rows, scores)
 
 
 @kernel
 def unpack(packed: PackedItems, places: Ints) -> Floats:
     """Return some items, a column each, as they are scored; zeros after them, to whole vectors."""
+    keep_whole()
     blocks, n = packed.blocks, places.shape[0]
     items = np.zeros((blocks.shape[1], (n + LANES - 1) // LANES * LANES))
     for j in range(n):

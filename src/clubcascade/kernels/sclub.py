@@ -17,7 +17,13 @@ from clubcascade.kernels import ridge as models
 from clubcascade.kernels.edge_deletion import radius_of
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
 from clubcascade.kernels.lazy_topk import rank_lazily
-from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.protocol import (
+    count_clusters,
+    expect_click,
+    learn,
+    rank_catalog,
+    rank_items,
+)
 
 
 @struct
@@ -239,6 +245,11 @@ def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, s
     g = state.label[node]
     weights, inverse = state.ridge.weights[g], state.ridge.inverse[g]
     ranking.rank_fully(weights, inverse, state.beta, features, offered, rows, scores)
+
+
+@implements(expect_click, SetClub)
+def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
+    return linear.dot(state.ridge.weights[state.label[node]], features[row])
 
 
 @implements(learn, SetClub)

@@ -10,7 +10,13 @@ from clubcascade.core import Floats
 from clubcascade.kernels import counter_rng, factors, linear, ranking, triangular
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
-from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.protocol import (
+    count_clusters,
+    expect_click,
+    learn,
+    rank_catalog,
+    rank_items,
+)
 
 
 @struct
@@ -53,6 +59,11 @@ def _rank_catalog(state: Any, node: Any, catalog: Any, rows: Any, scores: Any) -
 @implements(rank_items, Thompson)
 def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, scores: Any) -> None:
     ranking.rank_means(draw(state), features, offered, rows, scores)
+
+
+@implements(expect_click, Thompson)
+def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
+    return linear.dot(state.ridge.weights[0], features[row])
 
 
 @implements(learn, Thompson)

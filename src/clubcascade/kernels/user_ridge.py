@@ -37,9 +37,10 @@ def solve_weights(state: Any, node: int, row: int) -> None:
 @kernel
 def refresh_weights(state: Any, links: Any) -> None:
     """Update the weights of users who were isolated until a new user linked with them."""
+    rows, degree = state.row, state.graph.degree
     for e in range(links.shape[0]):
-        row = state.row[links[e]]
-        if row >= 0 and state.graph.degree[links[e]] == 1:
+        row = rows[links[e]]
+        if row >= 0 and degree[links[e]] == 1:
             solve_weights(state, links[e], row)
 
 

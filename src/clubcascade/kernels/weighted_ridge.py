@@ -11,7 +11,13 @@ from clubcascade.kernels import ridge as models
 from clubcascade.kernels.grouped import confidence_radius
 from clubcascade.kernels.jit import Struct, implements, kernel, struct
 from clubcascade.kernels.lazy_topk import rank_lazily
-from clubcascade.kernels.protocol import count_clusters, learn, rank_catalog, rank_items
+from clubcascade.kernels.protocol import (
+    count_clusters,
+    expect_click,
+    learn,
+    rank_catalog,
+    rank_items,
+)
 
 WEIGHTED, PLAIN = 0, 1
 
@@ -70,6 +76,11 @@ def _rank_items(state: Any, node: Any, features: Any, offered: Any, rows: Any, s
     radius = bernstein_radius(state.ridge, state.beta, state.noise, state.delta, state.longest)
     weights, inverse = state.ridge.weights[WEIGHTED], state.ridge.inverse[WEIGHTED]
     ranking.rank_fully(weights, inverse, radius, features, offered, rows, scores)
+
+
+@implements(expect_click, WeightedRidge)
+def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
+    return linear.dot(state.ridge.weights[WEIGHTED], features[row])
 
 
 @implements(learn, WeightedRidge)

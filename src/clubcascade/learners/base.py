@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal
 
 import numpy as np
 
 from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.errors import InvalidArgument
 from clubcascade.kernels import entry_points
+
+CORES = os.cpu_count() or 1
+LARGE_BATCH = 100_000
+"""Items times lists from which on a batch is worth a second thread."""
 
 
 class Learner(ABC):
@@ -20,11 +26,17 @@ class Learner(ABC):
     """The compiled state, as the kernels take it."""
     draws = False
     """Whether every list has its own random draw, so that the order of calls matters."""
+    weighting: Literal["scaled", "whole", "none"] = "scaled"
+    """How observations are weighted, for the memory of items: item and click ``scaled`` by the root
+    of the weight (least squares), learned ``whole`` or not at all, or in no way."""
     fresh_items = True
     """Whether the kernels take items as they are, without ids and without a bias column."""
 
     def join(self, user: Hashable, number: int) -> None:  # noqa: B027  most need do nothing
-        """Let a new user in, whose number is the next one; raise if it may not join."""
+        """Let a new user in, whose number is the next one and who may join."""
+
+    def check_newcomer(self, user: Hashable) -> None:  # noqa: B027  most take everybody
+        """Raise if a user may not join."""
 
     def labels(self, n_users: int) -> Ints:
         """Return the cluster of each user, in the order of their numbers; here all are one."""
@@ -49,9 +61,42 @@ class Learner(ABC):
         features = items._rows if isinstance(items, Catalog) else items
         entry_points.rank_items(self.compiled, 0, features, rows, scores)
 
+    @property
+    def next_draw(self) -> int | None:
+        """Number of the draw that the next list is made with; None if it is made without one."""
+        return int(self.compiled.n_drawn) if self.draws else None
+
+    def reader(self, part: int, ahead: int, catalog: Catalog, k: int) -> tuple[Any, Any] | None:
+        """Return what one of several threads ranks with: state and view, with their own scratch.
+
+        None if threads cannot. The state's draws are those after ``ahead`` more lists.
+        """
+        return None
+
     def rank_many(self, numbers: Ints, catalog: Catalog, rows: Ints) -> bool:
         """Rank for many users at once, if that is quicker than one by one; tell whether."""
-        return False
+        if CORES == 1 or len(numbers) * len(catalog) < LARGE_BATCH:
+            return False
+        starts = [part * len(numbers) // CORES for part in range(CORES + 1)]
+        readers = [
+            self.reader(part, start, catalog, rows.shape[1])
+            for part, start in enumerate(starts[:-1])
+        ]
+        if None in readers:
+            return False
+
+        def rank(part: int) -> None:
+            own = slice(starts[part], starts[part + 1])
+            state, view = readers[part]  # type: ignore[misc]
+            entry_points.rank_many(state, numbers[own], view, rows[own])
+
+        with ThreadPoolExecutor(CORES) as pool:
+            list(pool.map(rank, range(CORES)))
+        self.skip_draws(len(numbers))
+        return True
+
+    def skip_draws(self, n: int) -> None:  # noqa: B027  most draw nothing
+        """Go on as if ``n`` lists had been drawn."""
 
     @abstractmethod
     def state(self, n_users: int) -> dict[str, Any]:

@@ -74,16 +74,14 @@ class ClubModels(RidgeLearner):
     def join(self, user: Hashable, number: int) -> None:
         """Link a new user with those whom the start of the graph says."""
         graph, links = self.graph, self.graph.links_of_newcomer()
-        _, label, merged = graph.join()
+        changed = graph.reserve(links)
         if graph.capacity > self.models.capacity or number == OWN_INVERSES:
             self.models.reserve(graph.capacity)
-            self.users.reserve(self.models, graph)
-        self._bind()
-        if graph.arrays["size"][label] == 1:
-            self._clear(label)
-        self.users.merge(self.compiled, self.models, label, merged)
-        self.users.refresh(self.compiled, links)
-        self.compiled.n_clusters = graph.n_components
+            self.users.reserve(self.models, graph, number + 1)
+            changed = True
+        if changed:
+            self._bind()
+        self.users.join(self.compiled, self.models, graph, links)
 
     def labels(self, n_users: int) -> Ints:
         """Return the component of each user, in the order of their numbers."""
@@ -94,7 +92,7 @@ class ClubModels(RidgeLearner):
         labels = self.graph.arrays["label"]
         if number < self.graph.n:
             return self.models, int(labels[number])
-        found = np.unique(labels[self.graph.links_of_newcomer()])
+        found = self.graph.labels_of_newcomer()
         if len(found) == 1:
             return self.models, int(found[0])
         alone = Models(self.users.d, self.models.reg, capacity=1)

@@ -38,12 +38,14 @@ def check_cohorts(arrays: dict[str, npt.NDArray[Any]], scalars: Mapping[str, Any
     rings = connected_components(links, directed=False)[0] - (n - len(placed))
     if rings != len(cohorts):
         raise ValueError(f"after must be one ring for each of {len(cohorts)} cohorts, got {rings}")
-    if (head[cohorts] >= n).any() or not np.array_equal(label[head[cohorts]], cohorts):
+    if (head >= max(n, 1)).any() or not np.array_equal(label[head[cohorts]], cohorts):
         raise ValueError("head must be a user of the cohort")
     if min(scalars["noise_variance"], scalars["move_rate"]) < 0.0:
         raise ValueError("noise must be at least 0")
     if arrays["error"][:-1].min() < 0.0:  # the last row is scratch
         raise ValueError("error must be at least 0")
+    if arrays["mixture_error"].min() < 0.0:
+        raise ValueError("mixture_error must be at least 0")
     check_semidefinite("gram", arrays["gram"][:n])
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade.core import Ints, array_of
+from clubcascade.core.paged_arrays import grown
 from clubcascade.kernels import glm_grouped, grouped, samples
 from clubcascade.learners.likelihoods import GLM, make_store
 from clubcascade.learners.models import Models
@@ -47,7 +48,7 @@ class GroupedModels(RidgeLearner):
         models = Models(n_features, reg, capacity=max(n_models, 1), log_det=radius[1] > 0.0)
         super().__init__(models, radius, None if glm is None else glm.link)
         self.group_of, self.glm = group_of, glm
-        self.group: Ints = np.zeros(8, np.int64)
+        self.group: Ints = grown(None, 8, dtype=np.int64)
         self.n_models = 0
         self._discounts = np.array(discounts or (), dtype=float)
         if glm is not None:
@@ -89,11 +90,15 @@ class GroupedModels(RidgeLearner):
         if self.glm is not None:
             self.fits.clear(g)
 
+    def check_newcomer(self, user: Hashable) -> None:
+        """Raise if a user has no model."""
+        self.group_of(user, 0)
+
     def join(self, user: Hashable, number: int) -> None:
         """Find the user's model."""
         g = self.group_of(user, number)
         if number == len(self.group):
-            self.group = np.append(self.group, np.zeros(number, np.int64))
+            self.group = grown(self.group, 2 * number)
             self._bind()
         self._open(g)
         self.group[number] = g
@@ -130,7 +135,8 @@ class GroupedModels(RidgeLearner):
         self.n_models = max(self.n_models, 1 + int(group.max(initial=-1)))
         self.models.reserve(max(self.n_models, self.models.capacity))
         self.models.load_state(state, self.n_models)
-        self.group = np.append(group, np.zeros(8, np.int64))
+        self.group = grown(None, len(group) + 8, dtype=np.int64)
+        self.group[: len(group)] = group
         if self.glm is not None:
             self.store = make_store(d, array_of(state, "items", (-1, d)))
             self.fits = self.glm.likelihoods(self.models.arrays["weights"])

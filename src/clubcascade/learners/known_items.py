@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,6 +18,7 @@ class KnownItems(Learner):
     """Every item has a number, in the order in which they were shown first."""
 
     fresh_items = False
+    weighting: Literal["scaled", "whole", "none"] = "whole"
 
     def __init__(self) -> None:
         self._slots: dict[Hashable, int] = {}

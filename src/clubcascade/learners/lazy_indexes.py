@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -9,12 +10,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from clubcascade.core import Catalog, Floats, Ints
+from clubcascade.core.paged_arrays import aligned_zeros
 from clubcascade.kernels import lazy_topk as kernels
 from clubcascade.kernels.ranking import BLOCK
-from clubcascade.learners.arrays import aligned_zeros
 
-BUDGET = 64 * 2**20
-"""Bytes that the lazy scores of one catalogue may take."""
+BUDGET = 256 * 2**20
+"""Bytes that the lazy scores of one catalogue may take; they are taken as models are ranked."""
 
 
 @dataclass
@@ -34,7 +35,10 @@ class ScoreCache:
     def new(cls, features: Floats, longest: int, n_models: int) -> ScoreCache:
         """Remember nothing yet."""
         n = len(features)
-        slots = max(1, min(n_models, BUDGET // (16 * n)))
+        most = max(1, BUDGET // (16 * n))
+        slots = min(n_models, most)
+        if slots == most:  # there will never be more
+            n_models = sys.maxsize
         owner, version = np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
         base, width = aligned_zeros(slots, n), aligned_zeros(slots, n)
         last = np.zeros((slots, longest + kernels.RUNNERS_UP + 1), np.int64)
@@ -42,8 +46,11 @@ class ScoreCache:
 
     def derive(self, features: Floats, origin: Ints) -> ScoreCache:
         """Remember the same of items that were here before (``origin``), nothing of new ones."""
-        base, width = self.base[:, origin], self.width[:, origin]
-        base[:, origin < 0], width[:, origin < 0] = np.inf, 0.0
+        used, new = np.flatnonzero(self.owner >= 0), origin < 0
+        base, width = (aligned_zeros(len(self.owner), len(origin)) for _ in range(2))
+        for old, kept, unknown in (self.base, base, np.inf), (self.width, width, 0.0):
+            for slot in used.tolist():
+                kept[slot] = np.where(new, unknown, old[slot, origin])
         owner, version = self.owner.copy(), self.version.copy()
         last = np.zeros_like(self.last)
         return ScoreCache(features, owner, version, base, width, last, self.longest, self.n_models)

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.core import Floats, Ints, array_of
+from clubcascade.core.paged_arrays import aligned_zeros, grown
 from clubcascade.kernels import likelihood as kernels
 from clubcascade.kernels import samples
-from clubcascade.learners.arrays import aligned_zeros
 from clubcascade.links import Link
 
 Solver = Literal["exact", "online"]
@@ -55,21 +55,16 @@ class Likelihoods:
     def reserve(self, weights: Floats, inverses: bool = True) -> None:
         """Make room for as many estimates as ``weights`` has rows; those beyond are not clear."""
         capacity, d = weights.shape
-        old, kept = self.arrays, self.capacity
-        rows = capacity if self.online else 0
+        old, rows = self.arrays, capacity if self.online else 0
         a: dict[str, npt.NDArray[Any]] = {
             "weights": weights,
-            "curve": aligned_zeros(capacity if inverses else 0, d, d),
-            "age": np.zeros(capacity, np.int64),
-            "second": aligned_zeros(rows, d, d),
-            "target": aligned_zeros(rows, d),
+            "curve": grown(old.get("curve"), capacity if inverses else 0, d, d),
+            "age": grown(old.get("age"), capacity, dtype=np.int64),
+            "second": grown(old.get("second"), rows, d, d),
+            "target": grown(old.get("target"), rows, d),
         }
-        places = {name: np.zeros(capacity, np.int64) for name in ("begin", "size", "room")}
-        for name, value in old.items():
-            if name in _EACH and len(a[name]):
-                a[name][:kept] = value[:kept]
-            if name in places:
-                places[name][:kept] = value[:kept]
+        names = ("begin", "size", "room")
+        places = {name: grown(old.get(name), capacity, dtype=np.int64) for name in names}
         ids, observations, clicks = (np.zeros(64, np.int64) for _ in range(3))
         n_entries = 0
         if old:

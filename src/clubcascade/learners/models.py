@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.core import fill
+from clubcascade.core.paged_arrays import aligned_zeros, grown
 from clubcascade.kernels import ridge as kernels
-from clubcascade.learners.arrays import aligned_zeros
 
 OWN_INVERSES = 65_536
 """Users up to which each keeps the inverse of its own Gram matrix: more memory, less time."""
@@ -33,18 +33,17 @@ class Models:
 
     def reserve(self, capacity: int) -> None:
         """Make room for ``capacity`` models; those beyond the old room are :func:`clear`."""
-        d, old, kept = self.d, self.arrays, self.capacity
-        shapes: dict[str, tuple[int, ...]] = {
-            "gram": (d, d),
-            "inverse": (d, d),
-            "moment": (d,),
-            "weights": (d,),
+        d, old = self.d, self.arrays
+        shapes = {"gram": (d, d), "inverse": (d, d), "moment": (d,), "weights": (d,)}
+        self.arrays = {
+            name: grown(
+                old.get(name),
+                capacity,
+                *shapes.get(name, ()),
+                dtype=np.int64 if name in ("count", "age", "version") else np.float64,
+            )
+            for name in _SAVED
         }
-        self.arrays = {name: aligned_zeros(capacity, *shape) for name, shape in shapes.items()}
-        self.arrays |= {name: np.zeros(capacity) for name in ("log_det", "drift")}
-        self.arrays |= {name: np.zeros(capacity, np.int64) for name in ("count", "age", "version")}
-        for name, value in old.items():
-            self.arrays[name][:kept] = value[:kept]
         self.capacity = capacity
         self.struct = kernels.Ridge.make(
             **self.arrays,
@@ -62,15 +61,6 @@ class Models:
     def renew(self, g: int) -> None:
         """Compute model ``g`` anew from its statistics."""
         kernels.renew(self.struct, g)
-
-    def merge(self, into: int, others: list[int]) -> None:
-        """Add the statistics of ``others`` to model ``into``."""
-        if not others:
-            return
-        a = self.arrays
-        for g in others:
-            kernels.add(self.struct, into, a["gram"][g], a["moment"][g], a["count"][g], 1.0)
-        self.renew(into)
 
     def state(self, n: int, prefix: str = "model_") -> dict[str, npt.NDArray[Any]]:
         """Return copies of the arrays of the first ``n`` models."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,12 +11,11 @@ import numpy as np
 
 from clubcascade.core import Catalog, Floats, Ints
 from clubcascade.kernels import entry_points, grouped
-from clubcascade.learners.base import Learner
+from clubcascade.learners.base import CORES, Learner
 from clubcascade.learners.lazy_indexes import LazyIndexes
 from clubcascade.learners.models import Models
 from clubcascade.links import Link
 
-CORES = os.cpu_count() or 1
 SMALL_BATCH = 20_000
 """Items times models below which a batch is not worth a second thread."""
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.core import Floats, Ints, array_of, fill
+from clubcascade.core.paged_arrays import grown
 from clubcascade.kernels.edge_deletion import radius_of
 from clubcascade.kernels.sclub import SetClub
-from clubcascade.learners.arrays import aligned_zeros
 from clubcascade.learners.models import Models
 from clubcascade.learners.ridge import RidgeLearner
 
@@ -56,13 +56,18 @@ class SetClusters(RidgeLearner):
         self.models, self.own = Models(d, reg, capacity), Models(d, reg, capacity)
         self._arrays = self._room(capacity)
 
-    def _room(self, capacity: int) -> dict[str, npt.NDArray[Any]]:
-        counts = {name: np.zeros(capacity, np.int64) for name in (*_USERS, *_CLUSTERS)}
-        return counts | {
-            "pivot": aligned_zeros(capacity, self.models.d),
-            "radius": np.ones(capacity),
-            "due": np.zeros(capacity),
+    def _room(
+        self, capacity: int, old: Mapping[str, npt.NDArray[Any]] | None = None
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Return arrays for so many users, with what is in the old ones."""
+        old = old or {}
+        room = {
+            name: grown(old.get(name), capacity, dtype=np.int64) for name in (*_USERS, *_CLUSTERS)
         }
+        room["pivot"] = grown(old.get("pivot"), capacity, self.models.d)
+        room |= {name: grown(old.get(name), capacity) for name in ("radius", "due")}
+        room["radius"][len(old.get("radius", ())) :] = 1.0
+        return room
 
     def _bind(self, **scalars: Any) -> None:
         """Bind the arrays into the structure that the kernels take."""
@@ -99,9 +104,7 @@ class SetClusters(RidgeLearner):
         if number == self.models.capacity:
             self.models.reserve(2 * number)
             self.own.reserve(2 * number)
-            old, self._arrays = self._arrays, self._room(2 * number)
-            for name, value in old.items():
-                self._arrays[name][:number] = value
+            self._arrays = self._room(2 * number, self._arrays)
             self._bind()
         a = self._arrays
         self.compiled.assign(

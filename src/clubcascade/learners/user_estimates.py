@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.core import Floats, Ints, array_of
+from clubcascade.core.paged_arrays import aligned_zeros, grown
 from clubcascade.graph import UserGraph
 from clubcascade.kernels import glm_club, samples
 from clubcascade.kernels.edge_deletion import BLOCK, radius_of
-from clubcascade.learners.arrays import aligned_zeros
 from clubcascade.learners.likelihoods import GLM, make_store
 from clubcascade.learners.models import OWN_INVERSES, Models
+from clubcascade.learners.user_statistics import bound_blocks
 
 _KEPT = ("weights", "count", "gram", "moment")
 
@@ -57,28 +58,29 @@ class UserEstimates:
         self.fits = self.glm.likelihoods(models.arrays["weights"])
         self.estimates = self.glm.likelihoods(self.arrays["weights"], inverses=inverses)
 
-    def reserve(self, models: Models, graph: UserGraph) -> None:
+    def reserve(self, models: Models, graph: UserGraph, n_users: int) -> None:
         """Make room for as many users as the graph has room for; keeps what there is."""
         self._reserve_arrays(graph)
         self.fits.reserve(models.arrays["weights"])
-        self.estimates.reserve(self.arrays["weights"], graph.n <= OWN_INVERSES)
+        self.estimates.reserve(self.arrays["weights"], n_users <= OWN_INVERSES)
 
     def _reserve_arrays(self, graph: UserGraph) -> None:
         n, d, old = graph.capacity, self.d, self.arrays
         rows = n if self.glm.solver == "online" else 0
         room = -(-n // BLOCK) * BLOCK  # whole blocks, so that a loop over one has no rest
         self.arrays = {
-            "weights": aligned_zeros(n, d),
-            "count": np.zeros(n, np.int64),
-            "gram": aligned_zeros(rows, d, d),
-            "moment": aligned_zeros(rows, d),
-            "radius": np.ones(room),
+            "weights": grown(old.get("weights"), n, d),
+            "count": grown(old.get("count"), n, dtype=np.int64),
+            "gram": grown(old.get("gram"), rows, d, d),
+            "moment": grown(old.get("moment"), rows, d),
+            "radius": grown(old.get("radius"), room),
             "by_feature": aligned_zeros(d, room if graph.start.dense else 0, dtype=np.float32),
+            "largest_norm": np.zeros(room // BLOCK if graph.start.dense else 0),
+            "smallest_radius": np.ones(room // BLOCK if graph.start.dense else 0),
             "by_user": aligned_zeros(0, d + 1, dtype=np.float32),
         }
-        for name in (*_KEPT, "radius"):
-            if old and len(self.arrays[name]):
-                self.arrays[name][: len(old[name])] = old[name]
+        if not old:
+            self.arrays["radius"][: graph.n] = 1.0
         self._publish()
 
     def _publish(self) -> None:
@@ -86,19 +88,23 @@ class UserEstimates:
         weights, shown = self.arrays["weights"], self.arrays["by_feature"]
         if shown.size:
             shown[:, : len(weights)] = weights.T
+            bound_blocks(**self.arrays)
 
     def clear(self, label: int) -> None:
         """Forget the samples of a component."""
         self.fits.clear(label)
 
-    def merge(self, compiled: Any, models: Models, label: int, merged: list[int]) -> None:
-        """Solve for the samples of all these components together."""
+    def join(self, compiled: Any, models: Models, graph: UserGraph, links: Ints) -> None:
+        """Let the next user in: solve for the samples of all components that it merges."""
+        number, label, merged = graph.join()
+        self.arrays["radius"][number] = 1.0
+        if graph.arrays["size"][label] == 1:
+            models.clear(label)
+            self.clear(label)
         if merged:
             glm_club.merge(compiled, label, np.array([label, *merged]))
-
-    def refresh(self, compiled: Any, users: Ints) -> None:
-        """Bring the weights of these users up to date."""
-        glm_club.refresh_weights(compiled, users)
+        glm_club.refresh_weights(compiled, links)
+        compiled.n_clusters = graph.n_components
 
     def pool(self, compiled: Any, models: Models, labels: Ints, alone: Models) -> None:
         """Make model 0 of ``alone`` the one of all samples of these components."""

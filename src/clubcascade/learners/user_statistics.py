@@ -9,14 +9,25 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.core import Floats, Ints, array_of, fill
+from clubcascade.core.paged_arrays import aligned_zeros, grown, written_rows
 from clubcascade.graph import UserGraph
-from clubcascade.kernels import club, factors, user_ridge
+from clubcascade.kernels import club, factors
 from clubcascade.kernels.edge_deletion import BLOCK
-from clubcascade.learners.arrays import aligned_zeros
 from clubcascade.learners.models import OWN_INVERSES, Models
 
 _ROWS = ("gram", "moment", "count", "inverse", "age")
 _USERS = ("row", "weights", "radius")
+
+
+def bound_blocks(
+    weights: Floats, radius: Floats, largest_norm: Floats, smallest_radius: Floats, **rest: Any
+) -> None:
+    """Write down the largest norm and the smallest radius of every block of users."""
+    norms = np.zeros(len(radius))
+    norms[: len(weights)] = np.linalg.norm(weights, axis=1)
+    radii = np.where(radius > 0.0, radius, 1.0)  # 0: no such user yet
+    largest_norm[:] = norms.reshape(-1, BLOCK).max(axis=1)
+    smallest_radius[:] = radii.reshape(-1, BLOCK).min(axis=1)
 
 
 class UserStatistics:
@@ -51,7 +62,7 @@ class UserStatistics:
         n_random: int = 0,
         key: np.uint64 | None = None,
     ) -> None:
-        self.d, self.capacity = d, 0
+        self.d = d
         self.arrays: dict[str, npt.NDArray[Any]] = {}
         self._bound = {
             "discounts": np.array(discounts or (), dtype=float),
@@ -68,57 +79,59 @@ class UserStatistics:
 
     def allocate(self, models: Models, graph: UserGraph) -> None:
         """Make all arrays, for users of whom nothing is known."""
-        self.arrays, self.capacity = {}, 0
-        self.reserve(models, graph)
+        self.arrays = {}
+        self.reserve(models, graph, graph.n)
 
-    def reserve(self, models: Models, graph: UserGraph) -> None:
+    def reserve(self, models: Models, graph: UserGraph, n_users: int) -> None:
         """Make room for as many users as the graph has room for; keeps what there is."""
         d, capacity, old = self.d, graph.capacity, self.arrays
-        self.dense, inverses = graph.start.dense, capacity if graph.n <= OWN_INVERSES else 0
+        self.dense, inverses = graph.start.dense, capacity if n_users <= OWN_INVERSES else 0
         room = -(-capacity // BLOCK) * BLOCK  # whole blocks, so that a loop over one has no rest
+        compared = -(-(d + 1) // 16) * 16  # weights and radius, each user in its own cache lines
         self.arrays = {
-            "gram": aligned_zeros(capacity, d, d),
-            "moment": aligned_zeros(capacity, d),
-            "count": np.zeros(capacity, np.int64),
-            "inverse": aligned_zeros(inverses, d, d),
-            "age": np.zeros(capacity, np.int64),
-            "row": np.full(capacity, -1, np.int64),
-            "weights": aligned_zeros(capacity, d),
-            "radius": np.ones(room),
+            "gram": grown(old.get("gram"), capacity, d, d),
+            "moment": grown(old.get("moment"), capacity, d),
+            "count": grown(old.get("count"), capacity, dtype=np.int64),
+            "inverse": grown(old.get("inverse"), inverses, d, d),
+            "age": grown(old.get("age"), capacity, dtype=np.int64),
+            "row": grown(old.get("row"), capacity, dtype=np.int64),
+            "weights": grown(old.get("weights"), capacity, d),
+            "radius": grown(old.get("radius"), room),
             "by_feature": aligned_zeros(d, room if self.dense else 0, dtype=np.float32),
-            "by_user": aligned_zeros(*self._compared(capacity), dtype=np.float32),
+            "largest_norm": np.zeros(room // BLOCK if self.dense else 0),
+            "smallest_radius": np.ones(room // BLOCK if self.dense else 0),
+            "by_user": grown(
+                old.get("by_user"), 0 if self.dense else capacity, compared, dtype=np.float32
+            ),
         }
-        used = 1 + int(old["row"].max()) if old else 0
-        for name, value in old.items():
-            if name in _ROWS and len(self.arrays[name]):
-                self.arrays[name][:used] = value[:used]
-            if name in _USERS:
-                self.arrays[name][: self.capacity] = value[: self.capacity]
-        self.capacity = capacity
-        self._publish()
-
-    def _compared(self, capacity: int) -> tuple[int, int]:
-        """Rows of weights and radius, each in cache lines of its own."""
-        return (0 if self.dense else capacity, -(-(self.d + 1) // 16) * 16)
-
-    def _publish(self) -> None:
-        """Write down what users compare: feature by feature in dense graphs, else user by user."""
+        if not old:
+            self.arrays["row"][:n_users] = -1
+            self.arrays["radius"][:n_users] = 1.0
         if self.dense:
-            self.arrays["by_feature"][:, : self.capacity] = self.arrays["weights"].T
+            self._publish(graph.n)
+
+    def _publish(self, n: int) -> None:
+        """Write down what users compare: feature by feature in dense graphs, else user by user."""
+        a = self.arrays
+        if self.dense:
+            a["by_feature"][:, :n] = a["weights"][:n].T
+            bound_blocks(**a)
         else:
-            self.arrays["by_user"][:, : self.d] = self.arrays["weights"]
-            self.arrays["by_user"][:, self.d] = self.arrays["radius"][: self.capacity]
+            met = self._met(n)
+            a["by_user"][met, : self.d] = a["weights"][met]
+            a["by_user"][met, self.d] = a["radius"][met]
+
+    def _met(self, n: int) -> Ints:
+        """Return those of the first ``n`` users who have come."""
+        return np.flatnonzero(self.arrays["row"][:n] >= 0)
 
     def clear(self, label: int) -> None:
         """Do nothing: a component has no more than its ridge model."""
 
-    def merge(self, compiled: Any, models: Models, label: int, merged: list[int]) -> None:
-        """Add the statistics of the components ``merged`` to the model of another one."""
-        models.merge(label, merged)
-
-    def refresh(self, compiled: Any, users: Ints) -> None:
-        """Bring the weights of these users up to date."""
-        user_ridge.refresh_weights(compiled, users)
+    def join(self, compiled: Any, models: Models, graph: UserGraph, links: Ints) -> None:
+        """Let the next user in, with these links."""
+        club.join(compiled, graph.n, links)
+        graph.n += 1
 
     def pool(self, compiled: Any, models: Models, labels: Ints, alone: Models) -> None:
         """Make model 0 of ``alone`` the one of all samples of these components."""
@@ -153,7 +166,8 @@ class UserStatistics:
             "draws": np.array([now["n_drawn"]]),
             "updates": np.array([now["n_updates"]]),
             **{f"user_{name}": self.arrays[name][:used].copy() for name in _ROWS},
-            **{f"user_{name}": self.arrays[name][: graph.n].copy() for name in _USERS},
+            **{f"user_{name}": self.arrays[name][: graph.n].copy() for name in ("row", "radius")},
+            "user_weights": written_rows(self.arrays["weights"][: graph.n], self._met(graph.n)),
         }
 
     def load_state(self, state: dict[str, Any], compiled: Any, graph: UserGraph) -> int:
@@ -170,5 +184,5 @@ class UserStatistics:
         row = self.arrays["row"][: graph.n]
         if not np.array_equal(np.sort(row[row >= 0]), np.arange(n_rows)):
             raise ValueError(f"user_row must give each of {n_rows} rows to one user")
-        self._publish()
+        self._publish(graph.n)
         return int(n_clusters)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
+import time
 from collections.abc import Hashable, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -27,13 +27,26 @@ from clubcascade.errors import InvalidArgument, InvalidItems, UnknownUser
 from clubcascade.kernels import entry_points
 from clubcascade.learners.base import Learner, numbered
 from clubcascade.model_file import check_id
+from clubcascade.policies._lock import FairLock
 from clubcascade.policies._states import check_numbers, fitting
+
+TURN = 0.0015
+"""Seconds for which ``update_many`` takes the lock at a time, about."""
+READ, MOST = 1024, 4096
+"""Events that ``update_many`` reads, and learns at most, before others get a turn."""
+_FLOAT, _FIRST = np.dtype(np.float64), np.arange(64)
+_SHORT = (1 + validation.NORM_TOLERANCE) ** 2 - 1e-9  # nearer to the bound, it is summed as ever
+
+
+def _places(n: int) -> Ints:
+    return _FIRST[:n] if n <= len(_FIRST) else np.arange(n)
 
 
 class CompiledPolicy(Policy):
     """Calls are checked here, and a learner does the work.
 
-    A lock makes every call whole: several threads may recommend while one updates.
+    A lock makes every call whole, except for :meth:`update_many`, whose events are: several threads
+    may recommend while one updates.
 
     Parameters
     ----------
@@ -52,7 +65,7 @@ class CompiledPolicy(Policy):
         return super().__new__(cls)
 
     def __init__(self, learner: Learner, users: dict[Hashable, int] | None = None) -> None:
-        self._lock = threading.Lock()
+        self._lock = FairLock()
         self._learner = learner
         self._numbers: dict[Hashable, int] = {} if users is None else users
 
@@ -120,6 +133,14 @@ class CompiledPolicy(Policy):
         return number
 
     # -- lists ---------------------------------------------------------------------------------
+
+    @property
+    def next_draw(self) -> int | None:
+        """Number of the draw that the next list is made with; None if it is made without one.
+
+        With this number as ``draws`` of its :meth:`state`, a policy makes that list again.
+        """
+        return self._learner.next_draw
 
     def recommend(self, user: Hashable, items: Items, k: int) -> Ints:
         """Return the rows of the ``k`` items to show, best first; learns nothing.
@@ -206,7 +227,7 @@ class CompiledPolicy(Policy):
         """
         self.number(user)
         self._check_shown(shown)
-        loose = None if isinstance(shown, Slate) else shown_rows(shown, self.n_features)
+        loose = None if isinstance(shown, Slate) else self._read_shown(shown)
         examined, rewards = observed(click, len(shown if loose is None else loose))  # type: ignore[arg-type]
         with self._lock:
             number = self._numbers.get(user, -1)
@@ -216,12 +237,20 @@ class CompiledPolicy(Policy):
                 assert isinstance(shown, Slate)
                 features, rows = self._learner.training_view(shown.catalog), shown.rows
             else:
-                features, rows = self._learner.padded(loose), np.arange(len(loose))
+                features, rows = self._learner.padded(loose), _places(len(loose))
             entry_points.learn(self._learner.compiled, number, features, rows, examined, rewards)
 
     def _check_shown(self, shown: Shown) -> None:
         if isinstance(shown, Slate):
             check_slate(shown, self.n_features, lists=1)
+
+    def _read_shown(self, shown: Any) -> Floats:
+        """Read a matrix of shown items: as it is, where that is seen at once."""
+        plain = type(shown) is np.ndarray and shown.dtype is _FLOAT and shown.flags.carray
+        fits = plain and shown.ndim == 2 and shown.shape[1] == self.n_features and len(shown) > 0
+        if fits and entry_points.has_short_rows(shown, _SHORT):
+            return cast(Floats, shown)
+        return shown_rows(shown, self.n_features)
 
     def update_many(
         self,
@@ -230,6 +259,9 @@ class CompiledPolicy(Policy):
         clicks: Sequence[int | None | Feedback],
     ) -> None:
         """Learn from a log of events, in order, as single calls of :meth:`update` would.
+
+        All of it is checked before the first event is learned. Calls of other threads get their
+        turn every few milliseconds, and see a policy that has learned the events up to some one.
 
         Parameters
         ----------
@@ -240,7 +272,7 @@ class CompiledPolicy(Policy):
         clicks
             The feedback of each event, as for :meth:`update`.
         """
-        users = self._read_users(users)
+        users = validation.listed("users", users, "ids")
         if not isinstance(shown, Slate):
             raise InvalidItems(
                 f"shown must be catalog[rankings], one list per event, got {type(shown).__name__}"
@@ -252,10 +284,25 @@ class CompiledPolicy(Policy):
                 f"users, shown and clicks must have one entry per event, "
                 f"got {len(users)}, {len(shown)} and {len(clicks)}"
             )
-        examined, rewards = observed_many(clicks, shown.rows.shape[1])
-        with self._lock:
-            features = self._learner.training_view(shown.catalog)
-            self._learn_many(users, features, shown.rows, examined, rewards)
+        rows = np.ascontiguousarray(shown.rows)
+        examined, rewards = np.empty(len(rows), np.int64), np.empty(rows.shape)
+        for first in range(0, len(rows), READ):
+            part = slice(first, first + READ)
+            for user in users[part]:
+                if self.number(user, "users") < 0:
+                    self._learner.check_newcomer(user)
+            examined[part], rewards[part] = observed_many(clicks[part], rows.shape[1])
+            time.sleep(0)  # others may be waiting for Python's global lock
+        first, size = 0, 1
+        while first < len(rows):
+            part = slice(first, first + size)
+            with self._lock:
+                started = time.perf_counter()
+                features = self._learner.training_view(shown.catalog)
+                self._learn_many(users[part], features, rows[part], examined[part], rewards[part])
+                took = time.perf_counter() - started
+            first += size
+            size = max(1, min(int(size * TURN / max(took, 1e-9)), 4 * size, MOST))
 
     def _learn_many(
         self, users: Sequence[Hashable], features: Any, rows: Ints, examined: Ints, rewards: Floats
@@ -335,5 +382,8 @@ class CompiledPolicy(Policy):
             other._numbers = numbered(state["users"])
             other._learner.load_state(state, other._numbers)
         with self._lock:
-            learned = {name: value for name, value in vars(other).items() if name != "_lock"}
-            vars(self).update(learned)
+            self._take_over(other)
+
+    def _take_over(self, other: Self) -> None:
+        """Become what another one is, under the own lock."""
+        vars(self).update({name: part for name, part in vars(other).items() if name != "_lock"})

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clubcascade import theory
+from clubcascade.kernels.cohort_constants import N_BUCKETS
 from clubcascade.links import read_link
 from clubcascade.policies._partition import Partition
 
@@ -47,6 +48,9 @@ def upgraded(name: str, params: dict[str, Any], state: dict[str, Any]) -> Model:
     """Return a saved model (policy, parameters, state) as this version has it."""
     if name == "club_cascade" and params.keys() & MOVED.keys():
         return _club(dict(params), state)
+    if name == "cohort_cascade" and "memory" not in params:
+        mixture = {"mixture_error": np.zeros((N_BUCKETS, 2))}
+        return name, {**params, "memory": 0}, mixture | state
     if name in GLM and params.keys() & MOVED_GLM.keys():
         return name, _constants(dict(params)), state
     return name, params, state

@@ -14,9 +14,9 @@ from clubcascade.errors import InvalidArgument
 from clubcascade.policies._states import check_numbers, fitting
 from clubcascade.validation import brief
 
-_ANSWERS = frozenset(
+ANSWERS = frozenset(
     "users clusters labels number scores statistics user_weights cluster_weights graph alpha "
-    "asks choose_user relax _numbers _parts _means".split()
+    "asks choose_user relax next_draw _numbers _parts _means".split()
 )
 """What is asked of the policy inside, if it has it; none of these recommends or learns."""
 
@@ -34,7 +34,7 @@ class Wrapper(Policy):
     """
 
     def __init__(self, policy: Policy | Mapping[str, Any]) -> None:
-        self.policy = _made(policy)
+        self.policy = made(policy)
         self.n_features = self.policy.n_features
         self._updates = 0
         self._lock = threading.Lock()
@@ -51,7 +51,7 @@ class Wrapper(Policy):
         return super().params | {"policy": inner}
 
     def __getattr__(self, name: str) -> Any:
-        if name in _ANSWERS and "policy" in vars(self):
+        if name in ANSWERS and "policy" in vars(self):
             return getattr(self.policy, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -108,7 +108,7 @@ class Wrapper(Policy):
             vars(self).update(learned)
 
 
-def _made(policy: Any) -> Policy:
+def made(policy: Any) -> Policy:
     """Return a policy that is given, or make the one that a table names."""
     from clubcascade.policies import policy_class  # noqa: PLC0415  it imports this module
 

@@ -23,6 +23,8 @@ NOISE = 0.5
 class _WeightedModel(RidgeLearner):
     """The weighted model of all users, and the plain one that its weights come from."""
 
+    weighting = "whole"  # its own weights would be those of scaled items
+
     def __init__(self, n_features: int, reg: float, radius: tuple[float, float, float]) -> None:
         super().__init__(Models(n_features, reg, capacity=2, log_det=radius[1] > 0.0), radius)
         for g in (kernels.WEIGHTED, kernels.PLAIN):

@@ -10,6 +10,7 @@ import numpy as np
 from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, Items
 from clubcascade.learners.cohort import CohortModels
+from clubcascade.learners.item_memory import MOST_ITEMS, RememberedItems
 from clubcascade.links import read_link
 from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._users import kept_users, read_users
@@ -43,6 +44,11 @@ class CohortCascade(CompiledPolicy):
         Ridge constant of the cohorts' and everyone's weights.
     max_cohorts
         The most cohorts at a time; whoever fits none stays with everyone.
+    memory
+        Items that are remembered of each user, 0 for none: see :class:`ItemMemory`.
+    forget
+        Half-life, in lists of a user: every so many of its lists, all that was learned of the user
+        counts half from then on. For users and items that change; None to forget nothing.
     seed
         Seed of the draws (``recommend``) and of the moves (``update``).
 
@@ -61,7 +67,7 @@ class CohortCascade(CompiledPolicy):
     """
 
     n_features: int
-    _learner: CohortModels
+    _cohorts: CohortModels
 
     def __init__(
         self,
@@ -72,6 +78,8 @@ class CohortCascade(CompiledPolicy):
         explore: float = 0.25,
         reg: float = 1.0,
         max_cohorts: int = 256,
+        memory: int = 64,
+        forget: int | None = None,
         seed: int = 0,
     ) -> None:
         self.n_features = validation.whole("n_features", n_features, low=1)
@@ -79,19 +87,26 @@ class CohortCascade(CompiledPolicy):
         self.explore = validation.factor("explore", explore)
         self.reg = validation.ridge("reg", reg)
         self.max_cohorts = validation.whole("max_cohorts", max_cohorts, low=1)
+        self.memory = validation.whole("memory", memory, low=0, high=MOST_ITEMS)
+        self.forget = None if forget is None else validation.whole("forget", forget, low=1)
         self.seed = validation.whole("seed", seed, low=0)
         known = read_users(users)
         self._given = {"users": kept_users(users, known)}
-        learner = CohortModels(
+        self._cohorts = CohortModels(
             self.n_features,
             len(known),
             logistic=self.link == "logistic",
             explore=self.explore,
             reg=self.reg,
             max_cohorts=self.max_cohorts,
+            half_life=self.forget or 0,
             seed=self.seed,
         )
-        super().__init__(learner, known)
+        logistic = self.link == "logistic"
+        remembers = RememberedItems(
+            self._cohorts, self.memory, known, half_life=self.forget or 0, logistic=logistic
+        )
+        super().__init__(remembers if self.memory else self._cohorts, known)
 
     def _row(self, user: Hashable) -> int:
         """Row of a user's statistics; a new user gets the one that is always empty."""
@@ -104,7 +119,16 @@ class CohortCascade(CompiledPolicy):
         """Return the expected attraction of every item, without a draw, within [0, 1]."""
         loose = self._read_items(items)
         rows = loose._rows if isinstance(loose, Catalog) else loose
-        return self._attraction(rows @ self._expected(user))
+        expected = self._attraction(rows @ self._expected(user))
+        with self._lock:
+            self._recall(user, rows, np.arange(len(rows)), expected)
+        return expected
+
+    def _recall(self, user: Hashable, features: Floats, rows: Ints, expected: Floats) -> None:
+        """Add what is remembered of the user's items."""
+        number = self._numbers.get(user, -1)
+        if number >= 0 and isinstance(self._learner, RememberedItems):
+            self._learner.blend(number, features, rows, expected)
 
     @property
     def has_scores(self) -> bool:
@@ -114,7 +138,7 @@ class CohortCascade(CompiledPolicy):
     def _convert_scores(
         self, user: Hashable, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
-        learner = self._learner
+        learner = self._cohorts
         weights = learner.mean_weights(self._row(user), learner.arrays["mean_work"])
         table = items._rows if isinstance(items, Catalog) else items
         np.dot(table.take(rows, axis=0), weights, out=scores)
@@ -122,6 +146,7 @@ class CohortCascade(CompiledPolicy):
             scores[:] = self._attraction(scores)
         else:
             np.minimum(np.maximum(scores, 0.0, out=scores), 1.0, out=scores)
+        self._recall(user, table, rows, scores)
 
     def _means(self, user: Hashable, items: Items) -> Floats:
         """Return what is expected of every item."""
@@ -130,7 +155,7 @@ class CohortCascade(CompiledPolicy):
     def _expected(self, user: Hashable) -> Floats:
         self.number(user)
         with self._lock:
-            return self._learner.mean_weights(self._row(user), np.empty(self.n_features))
+            return self._cohorts.mean_weights(self._row(user), np.empty(self.n_features))
 
     def _parts(self, user: Hashable, items: Items) -> tuple[Floats, Floats, float]:
         """Return what is expected of every item, and how widely that is drawn (one deviation)."""
@@ -138,7 +163,7 @@ class CohortCascade(CompiledPolicy):
         rows = loose._rows if isinstance(loose, Catalog) else loose
         mean = rows @ self._expected(user)
         with self._lock:
-            return mean, self._learner.widths(self._row(user), rows), 1.0
+            return mean, self._cohorts.widths(self._row(user), rows), 1.0
 
     def user_weights(self, user: Hashable) -> Floats:
         """Return the weights expected of a user."""
@@ -149,14 +174,14 @@ class CohortCascade(CompiledPolicy):
         """Return the weights of a user's cohort, everyone's for a new user."""
         self.number(user)
         with self._lock:
-            label = self._learner.arrays["label"][self._row(user)]
-            return np.array(self._learner.models.arrays["weights"][label])
+            label = self._cohorts.arrays["label"][self._row(user)]
+            return np.array(self._cohorts.models.arrays["weights"][label])
 
     def statistics(self, user: Hashable) -> tuple[Floats, Floats, int]:
         """Return the user's own (gram, moment, count); no ridge term inside ``gram``."""
         number = self._known(user)
         with self._lock:
-            a = self._learner.arrays
+            a = self._cohorts.arrays
             return a["gram"][number].copy(), a["moment"][number].copy(), int(a["count"][number])
 
     @classmethod
@@ -164,4 +189,4 @@ class CohortCascade(CompiledPolicy):
         """Yield one policy for users that come, one for known users, and one with a link."""
         yield cls(n_features=3, seed=3)
         yield cls(n_features=3, users=range(3), max_cohorts=2, seed=4)
-        yield cls(n_features=3, link="logistic", seed=5)
+        yield cls(n_features=3, link="logistic", forget=8, seed=5)

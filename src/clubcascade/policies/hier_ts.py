@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.core import Catalog, Floats, Ints, Items, array_of
+from clubcascade.core.paged_arrays import grown, written_rows
 from clubcascade.kernels import entry_points
 from clubcascade.kernels import hier_ts as kernels
 from clubcascade.learners.base import Learner
@@ -31,6 +32,7 @@ class _Hierarchy(Learner):
     def __init__(self, d: int, n_users: int, key: np.uint64) -> None:
         self.d, self._key = d, key
         self.prior = {"mean": np.zeros(d), "mean_factor": np.eye(d), "precision": d * np.eye(d)}
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
         self._arrays = self._room(max(n_users + 1, 8))
         self._bind(
             noise_variance=kernels.NOISE_VARIANCE,
@@ -43,7 +45,12 @@ class _Hierarchy(Learner):
     def _room(self, capacity: int) -> dict[str, npt.NDArray[Any]]:
         """Return arrays for so many users; the row behind the last user is always empty."""
         return {
-            name: np.zeros((capacity, *[self.d] * power), int if name == "count" else float)
+            name: grown(
+                self._arrays.get(name),
+                capacity,
+                *[self.d] * power,
+                dtype=np.int64 if name == "count" else np.float64,
+            )
             for name, power in _PER_USER.items()
         }
 
@@ -55,9 +62,7 @@ class _Hierarchy(Learner):
     def join(self, user: Hashable, number: int) -> None:
         """Make room for the user's sums."""
         if number + 1 == len(self._arrays["count"]):
-            old, self._arrays = self._arrays, self._room(2 * number + 2)
-            for name, value in old.items():
-                self._arrays[name][: number + 1] = value
+            self._arrays = self._room(2 * number + 2)
             self._bind()
         self.compiled.n_users = number + 1
 
@@ -70,12 +75,12 @@ class _Hierarchy(Learner):
 
     def state(self, n_users: int) -> dict[str, Any]:
         """Return copies of the users' sums and of the prior."""
-        now = self.compiled.scalars()
+        now, met = self.compiled.scalars(), np.flatnonzero(self._arrays["count"][:n_users])
         return {
             "tally": np.array([now[name] for name in _COUNTS]),
             "draws": np.array([now["n_drawn"]]),
             "noise": np.array([now["noise_variance"]]),
-            **{name: value[:n_users].copy() for name, value in self._arrays.items()},
+            **{name: written_rows(value[:n_users], met) for name, value in self._arrays.items()},
             **{name: value.copy() for name, value in self.prior.items()},
         }
 

@@ -27,6 +27,7 @@ class _Pairs(KnownItems):
     """Counts of all pairs of items, and the blocks of every catalogue."""
 
     draws = True
+    weighting = "none"
 
     def __init__(self, delta: float, key: np.uint64) -> None:
         super().__init__()

@@ -1,0 +1,165 @@
+"""Policies that can start from sums of clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+from clubcascade.core import Floats, Ints, Policy
+from clubcascade.errors import InvalidArgument
+from clubcascade.kernels import bulk
+from clubcascade.learners import warm_start as learners
+from clubcascade.learners.grouped import GroupedModels
+from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.policies.c3_ucb import C3UCB
+from clubcascade.policies.cohort_cascade import CohortCascade
+from clubcascade.policies.known_clusters import KnownClusters
+from clubcascade.policies.multiple_lin_ucb import MultipleLinUCB
+
+WARM = (CohortCascade, MultipleLinUCB, C3UCB)
+
+
+def start_from_sums(
+    policy: Policy,
+    users: Sequence[Hashable],
+    sums: learners.Sums,
+    *,
+    clicks: float,
+    losses: Mapping[int, float] | None = None,
+    seed: int = 0,
+) -> None:
+    """Let a policy that has learned nothing take over the sums of users.
+
+    Parameters
+    ----------
+    policy
+        A ``CohortCascade`` with the identity link, a ``MultipleLinUCB`` or a ``C3UCB``.
+    users
+        The users, in the order of the sums.
+    sums
+        Gram matrices, moments and numbers of observations, some users at a time.
+    clicks
+        The number of clicks in all: the sum of the squared outcomes.
+    losses
+        For ``CohortCascade``: the share by which each predictor is worse than the best one.
+    seed
+        Seed of the order in which users are assigned to cohorts.
+    """
+    check_can_start(policy)
+    assert isinstance(policy, CompiledPolicy)
+    with policy._lock:
+        for user in users:
+            policy._join(user)
+        if isinstance(policy._learner, GroupedModels):
+            learners.fill_groups(policy._learner, sums)
+            return
+        assert isinstance(policy, CohortCascade)
+        learner = policy._cohorts
+        n_users = learners.fill_users(learner, sums)
+        learners.assign_cohorts(learner, n_users, clicks, seed)
+        if losses:
+            learners.select_predictor(learner, n_users, losses)
+
+
+def check_can_start(policy: Policy) -> None:
+    """Raise unless a policy can start from sums, and has learned nothing."""
+    names = ", ".join(kind.__name__ for kind in WARM)
+    if type(policy) not in WARM:
+        raise InvalidArgument(
+            f"policy must be one that starts from clicks without lists: {names}; got "
+            f"{type(policy).__name__}"
+        )
+    if getattr(policy, "link", "identity") != "identity":
+        raise InvalidArgument(
+            "policy must have the identity link to start from clicks, got logistic"
+        )
+    assert isinstance(policy, CompiledPolicy)
+    if policy.users:
+        raise InvalidArgument(f"policy must have learned nothing, got {len(policy.users)} users")
+
+
+def learns_sums(policy: Policy) -> bool:
+    """Tell whether the order of lists of different users does not matter to a policy.
+
+    True for linear models of a fixed partition of the users, and for the users' sums of
+    ``CohortCascade``, if nothing is forgotten and the policy has learned nothing yet.
+    """
+    if type(policy) not in (*WARM, KnownClusters):
+        return False
+    plain = getattr(policy, "link", "identity") == "identity" and not any(
+        getattr(policy, name, None) for name in ("discounts", "forget")
+    )
+    return plain and not _sums_of(policy)[2].any()
+
+
+def _sums_of(policy: Any) -> tuple[Floats, Floats, Ints]:
+    """Return the arrays of a policy's sums: Gram matrices, moments, counts."""
+    cohorts = isinstance(policy, CohortCascade)
+    a = policy._cohorts.arrays if cohorts else policy._learner.models.arrays
+    return a["gram"], a["moment"], a["count"]
+
+
+class BulkSums:
+    """A policy that takes a log as sums of users, chunk by chunk: a context manager.
+
+    At the end models and cohorts are made from the sums. If something fails before, the policy is
+    as it was.
+
+    Parameters
+    ----------
+    policy
+        One that :func:`learns_sums`.
+    seed
+        Seed of the order in which users are assigned to cohorts.
+    """
+
+    def __init__(self, policy: Any, seed: int = 0) -> None:
+        self.policy, self.seed, self.clicks = policy, seed, 0.0
+
+    def __enter__(self) -> BulkSums:
+        self.policy._lock.__enter__()
+        return self
+
+    def add(
+        self,
+        users: Sequence[Hashable],
+        user: Ints,
+        lists: tuple[Ints, Ints, Ints, Floats, Floats],
+        workers: int,
+        pool: Executor,
+    ) -> None:
+        """Add lists: whose they are, as places in ``users``, and what :func:`add_lists` takes."""
+        policy = self.policy
+        for each in users:
+            if policy.number(each) < 0:
+                policy._join(each)
+        numbers = policy._numbers_of(users)
+        if isinstance(policy._learner, GroupedModels):
+            numbers = policy._learner.group[numbers]
+        work = numbers[user], *lists
+        parts = [
+            pool.submit(bulk.add_lists, *work, part, workers, *_sums_of(policy))
+            for part in range(workers)
+        ]
+        for part in parts:
+            part.result()
+        self.clicks += float(lists[3].sum())
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        policy = self.policy
+        try:
+            if kind is not None:
+                policy._take_over(policy.fresh())
+                return
+            n = len(policy._numbers)
+            gram = _sums_of(policy)[0]
+            if isinstance(policy, CohortCascade):
+                bulk.mirror(gram[:n])
+                learners.find_cohorts(policy._cohorts, n, self.clicks, self.seed)
+            else:
+                bulk.mirror(gram)
+                for g in range(policy._learner.n_models):
+                    policy._learner.models.renew(g)
+        finally:
+            policy._lock.__exit__(None, None, None)
