@@ -5,7 +5,7 @@ WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY src ./src
 RUN python -m venv /opt/clubcascade \
-    && /opt/clubcascade/bin/pip install --no-cache-dir ".[service,postgres]"
+    && /opt/clubcascade/bin/pip install --no-cache-dir ".[service,postgres,features]"
 
 FROM python:3.13-slim-bookworm
 RUN useradd --system --uid 10001 --create-home clubcascade \

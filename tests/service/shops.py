@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clubcascade.service import Recommender
-from clubcascade.service.recovery import replay
+from clubcascade.service import Recommender, history
 from clubcascade.storage import open_store
 
 D = 3
@@ -22,7 +21,7 @@ class Clock:
 
 
 def shop(where, **options):
-    return Recommender(where, **{"n_features": D, "compact": False, **options})
+    return Recommender(where, **{"n_features": D, **options})
 
 
 def play(recommender, rounds, seed=1, model="default", users=5):
@@ -41,6 +40,6 @@ def replayed(where):
     """The digest of the whole log, without snapshots."""
     store = open_store(where)
     try:
-        return replay(store).digest()
+        return history.replayed(store).digest()[1]
     finally:
         store.close()

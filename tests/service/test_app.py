@@ -1,8 +1,10 @@
 import asyncio
 import json
 import re
+import socket
 import threading
 import time
+from functools import partial
 
 import httpx
 import pytest
@@ -131,7 +133,7 @@ def test_users_clusters_digest_and_snapshot(web):
     assert clusters["sizes"] == [2] and len(clusters["clusters"][0]["taste"]) == 5
     digest = client.get("/v1/models/default/digest").json()["digest"]
     assert digest == service.shop.digest("default")
-    assert client.post("/v1/models/default/snapshot").json() == {"event": 4}
+    assert client.post("/v1/models/default/snapshot").json() == {"position": 4}
     assert client.request("DELETE", "/v1/default/items", json={"ids": NAMES[:2]}).json() == {
         "removed": 2
     }
@@ -145,7 +147,8 @@ def test_metrics_count_what_happened(client):
     assert 'clubcascade_requests_total{endpoint="recommend",status="200"} 1' in text
     assert 'clubcascade_requests_total{endpoint="recommend",status="422"} 1' in text
     assert 'clubcascade_feedback_total{model="default",outcome="applied"} 1' in text
-    assert 'clubcascade_model{model="default",counter="learned"} 1' in text
+    assert 'clubcascade_model{counter="learned",model="default"} 1' in text
+    assert "clubcascade_snapshot_failed 0" in text and "clubcascade_position 2" in text
     for line in text.splitlines():
         assert re.fullmatch(r"(# (HELP|TYPE) \w+ .+|\w+(\{.*\})? [0-9.e+-]+)", line), line
 
@@ -214,7 +217,10 @@ BAD_BODIES = [
 def test_nonsense_changes_nothing_and_is_no_fault_of_ours(web):
     client, service = web
     stock(client)
-    digest, decisions = service.shop.digest(), service.shop._store.last_decision()
+    digest, decisions = (
+        service.shop.digest(),
+        service.shop._store.last_decision(service.shop.server),
+    )
     paths = ["/v1/default/recommend", "/v1/default/feedback"]
     for body, expected in BAD_BODIES:
         answer = client.post(paths[0], content=body)
@@ -232,7 +238,7 @@ def test_nonsense_changes_nothing_and_is_no_fault_of_ours(web):
             assert 400 <= answer.status_code < 500, (method, path, body[:80], answer.text)
     assert service.shop.digest() == digest
     assert service.shop.models == ("default",)
-    assert service.shop._store.last_decision() == decisions
+    assert service.shop._store.last_decision(service.shop.server) == decisions
 
 
 @pytest.mark.parametrize(
@@ -276,6 +282,36 @@ def test_limits(tmp_path):
         assert answer.status_code == 413 and answer.json()["error"]["field"] == "feedback"
 
 
+CHUNKED = b"POST /v1/default/recommend HTTP/1.1\r\nhost: localhost\r\n"
+CHUNKED += b"transfer-encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("keys", [False, True])  # refused for its size, or for want of a key
+def test_a_refused_body_of_unknown_length_leaves_the_connection_in_step(tmp_path, keys):
+    chunk, end = b"64\r\n%b\r\n" % (b" " * 100), b"0\r\n\r\n"
+    following = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+    with serving(tmp_path, keys=keys, limits=Limits(body=2_000, rate=0)) as (client, _):
+        place = client.base_url.host, client.base_url.port
+        with socket.create_connection(place, timeout=20) as sock:
+            for part in (CHUNKED + 25 * chunk, chunk + end, following):
+                sock.sendall(part)
+                time.sleep(0.2)
+            answers = b"".join(iter(lambda: sock.recv(65536), b""))
+    refused = b"401" if keys else b"413"
+    assert re.findall(rb"HTTP/1.1 (\d+)", answers) == [refused, b"200"]
+
+
+def test_an_endless_body_is_hung_up_on(tmp_path):
+    with serving(tmp_path, limits=Limits(body=2_000, rate=0)) as (client, _):
+        place = client.base_url.host, client.base_url.port
+        with socket.create_connection(place, timeout=60) as sock:
+            sock.sendall(CHUNKED)
+            with pytest.raises(OSError):
+                for _ in range(10_000):
+                    sock.sendall(b"400\r\n%b\r\n" % (b" " * 1024))
+                    time.sleep(0.0001)
+
+
 def test_the_rate_of_a_key_is_limited(tmp_path):
     with serving(tmp_path, limits=Limits(rate=1)) as (client, _):
         statuses = [client.get("/v1/models").status_code for _ in range(2)]
@@ -302,7 +338,13 @@ CALLS = [
     ("GET", "/v1/models/{m}/users/alice", "read"),
     ("GET", "/v1/models/{m}/clusters", "read"),
     ("GET", "/v1/models/{m}/digest", "read"),
-    ("GET", "/v1/models/{m}/pulse", "read"),
+    ("GET", "/v1/models/{m}/activity", "read"),
+    ("GET", "/v1/models/{m}/items", "read"),
+    ("GET", "/v1/models/{m}/items/tea", "read"),
+    ("PUT", "/v1/models/{m}/items/tea", "write"),
+    ("DELETE", "/v1/models/{m}/items/tea", "write"),
+    ("GET", "/v1/models/{m}/users", "read"),
+    ("DELETE", "/v1/models/{m}/users/nobody", "admin"),
     ("POST", "/v1/models/{m}/snapshot", "admin"),
 ]
 
@@ -316,7 +358,7 @@ def test_every_endpoint_asks_for_the_right_key(tmp_path):
         assert client.put(
             "/v1/models/news", json={"n_features": 2}, headers=bearer(admin)
         ).is_success
-        digest = service.shop.digest()
+        learned = service.shop.model().counters
         order = ["read", "write", "admin"]
         for method, path, role in CALLS:
             here, missing = path.format(m="default"), path.format(m="never")
@@ -330,7 +372,7 @@ def test_every_endpoint_asks_for_the_right_key(tmp_path):
             assert theirs.status_code == nothing.status_code == 403
             # no word tells whether the model exists
             assert theirs.text.replace("default", "X") == nothing.text.replace("never", "X")
-        assert service.shop.digest() == digest
+        assert service.shop.model().counters == learned
         listed = client.get("/v1/models", headers=bearer(other)).json()
         assert listed == {"models": ["news"]}
         told = client.get("/metrics", headers=bearer(other)).text
@@ -404,7 +446,7 @@ def test_not_ready_before_the_store_is_read(tmp_path):
 
 def test_a_full_disk_is_a_503_and_lists_go_on(tmp_path, monkeypatch):
     disk = FaultyDisk()
-    monkeypatch.setattr(storage, "SqliteStore", lambda folder: SqliteStore(folder, vfs=disk.name))
+    monkeypatch.setattr(storage, "SqliteStore", partial(SqliteStore, vfs=disk.name))
     with serving(tmp_path) as (client, _):
         ids = [recommend(client).json()["decision_id"] for _ in range(2)]
         disk.fail_writes()
@@ -422,7 +464,6 @@ def test_a_full_disk_is_a_503_and_lists_go_on(tmp_path, monkeypatch):
 
 def test_a_slow_body_is_cut_off(tmp_path):
     with serving(tmp_path, limits=Limits(seconds=0.2, rate=0)) as (_, service):
-        service.guard.server_hangs_up = False  # another server than ours
         told = []
 
         async def receive():

@@ -8,8 +8,10 @@ import pytest
 
 import clubcascade as cc
 from clubcascade.errors import StoreDamaged
-from clubcascade.service.model import DRAWS_OF_A_RUN
-from clubcascade.storage import open_store, starts
+from clubcascade.service.model import DRAWS_OF_A_SERVER
+from clubcascade.storage import open_store
+from clubcascade.storage.base import SERVERS
+from clubcascade.storage.sqlite import write_count
 from tests.service.shops import ITEMS, D, play, replayed, shop
 
 DRAWING = [
@@ -69,17 +71,17 @@ def test_models_made_later_draw_anew_in_every_run_too(tmp_path):
     shop(tmp_path).close()
     with shop(tmp_path) as s:
         s.create_model("news", "cohort_cascade", n_features=D)
-        assert place(s, "news") == DRAWS_OF_A_RUN == place(s)
+        assert place(s, "news") == DRAWS_OF_A_SERVER == place(s)
     with shop(tmp_path) as s:
-        assert place(s, "news") == 2 * DRAWS_OF_A_RUN
+        assert place(s, "news") == 2 * DRAWS_OF_A_SERVER
 
 
 def test_snapshots_know_no_draws(tmp_path):
     with shop(tmp_path) as s:
         play(s, 3)
-        before = b"".join(s._book.freeze().chunks())
+        before = b"".join(s._models.freeze().chunks())
         lists(s)
-        assert b"".join(s._book.freeze().chunks()) == before
+        assert b"".join(s._models.freeze().chunks()) == before
 
 
 @pytest.mark.parametrize("value", ["", "7", "x 1", "2 123", "-1 0"])
@@ -94,7 +96,7 @@ def test_a_damaged_count_is_noticed_and_mended(tmp_path, value):
         shop(tmp_path)
     with shop(tmp_path, repair=True) as s:
         assert s.digest() == digest
-        assert s._store.starts > starts.MOST // 2
+        assert s.server > SERVERS // 2
 
 
 def test_mending_keeps_the_count(tmp_path):
@@ -105,11 +107,17 @@ def test_mending_keeps_the_count(tmp_path):
         raw.execute("UPDATE log SET sum=0 WHERE number=7")
     raw.close()
     with shop(tmp_path, repair=True) as s:
-        assert s._store.starts == 5  # the fourth opening found the damage
+        assert s.server == 5  # the fourth opening found the damage
 
 
 def test_counts_go_round_before_they_are_too_large(tmp_path):
     store = open_store(tmp_path)
-    assert store.starts == 1
+    assert store.server == 1
     store.close()
-    assert starts.following(starts.write(starts.MOST - 1), used=True) == 1
+    with sqlite3.connect(tmp_path / "store.db") as raw:
+        last = write_count(SERVERS - 1)
+        raw.execute("UPDATE about SET value=? WHERE name='starts'", (last,))
+    raw.close()
+    store = open_store(tmp_path)
+    assert store.server == 1
+    store.close()

@@ -4,6 +4,7 @@ import os
 import shutil
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -17,7 +18,7 @@ from tests.storage.faulty_disk import FULL, SYNC_ERROR, WRITE_ERROR, FaultyDisk
 @pytest.fixture
 def disk(monkeypatch):
     faulty = FaultyDisk()
-    monkeypatch.setattr(storage, "SqliteStore", lambda folder: SqliteStore(folder, vfs=faulty.name))
+    monkeypatch.setattr(storage, "SqliteStore", partial(SqliteStore, vfs=faulty.name))
     return faulty
 
 
@@ -86,11 +87,12 @@ class Liar(SqliteStore):
 
     lies = 0
 
-    def commit(self, batch):
-        super().commit(batch)
-        if self.lies and batch.events:
+    def append(self, group):
+        done = super().append(group)
+        if self.lies and group.events:
             self.lies -= 1
             raise StoreUnavailable("could not write: the connection was lost")
+        return done
 
 
 def test_a_commit_that_became_durable_after_all_is_learned_once(monkeypatch, tmp_path):
@@ -113,8 +115,10 @@ def test_a_commit_that_became_durable_after_all_is_learned_once(monkeypatch, tmp
 
 
 def test_decisions_beyond_the_room_are_lost_when_the_disk_stays_full(disk, tmp_path, monkeypatch):
-    monkeypatch.setattr("clubcascade.service.writer.UNSAVED", 3)
     s = shop(tmp_path)
+    size = s.recommend("alice", 2, ITEMS).size
+    s.look_after()
+    monkeypatch.setattr("clubcascade.service.writer.UNSAVED", int(3.5 * size))
     fail(disk, FULL)
     decisions = []
     for _ in range(6):
@@ -196,7 +200,7 @@ def test_errors_of_the_system_pass(tmp_path, monkeypatch):
 def test_decisions_outlast_an_error_of_the_system(tmp_path, monkeypatch):
     s = shop(tmp_path)
     decision = s.recommend("alice", 1, ITEMS)
-    find_many = s._shelf.find_many
+    find_many = s._recent.find_many
     errors = [OSError(24, "Too many open files"), OSError(12, "no memory")]
 
     def find(numbers):
@@ -204,7 +208,7 @@ def test_decisions_outlast_an_error_of_the_system(tmp_path, monkeypatch):
             raise errors.pop()
         return find_many(numbers)
 
-    monkeypatch.setattr(s._shelf, "find_many", find)
+    monkeypatch.setattr(s._recent, "find_many", find)
     while errors:
         s.recommend("bob", 1, ITEMS)
         with pytest.raises(StoreUnavailable, match="the system refused"):
@@ -217,7 +221,7 @@ def test_decisions_outlast_an_error_of_the_system(tmp_path, monkeypatch):
 def test_a_writer_that_meets_a_bug_refuses_everything(tmp_path, monkeypatch):
     s = shop(tmp_path)
     decision = s.recommend("alice", 1, ITEMS)
-    monkeypatch.setattr(s._book, "learn", lambda *_: 1 / 0)
+    monkeypatch.setattr(s._models, "apply", lambda *_: 1 / 0)
     for _ in range(2):
         with pytest.raises(StoreUnavailable, match="the writer has stopped: ZeroDivisionError"):
             s.feedback(decision.id, 0)
@@ -256,17 +260,17 @@ def test_many_threads_share_commits_and_lose_nothing(tmp_path):
 class Gated(SqliteStore):
     """A store whose commits of events wait at a gate."""
 
-    def __init__(self, folder):
-        super().__init__(folder)
+    def __init__(self, folder, **options):
+        super().__init__(folder, **options)
         self.gate = threading.Event()
         self.gate.set()
         self.arrived = threading.Event()
 
-    def commit(self, batch):
-        if batch.events:
+    def append(self, group):
+        if group.events:
             self.arrived.set()
             assert self.gate.wait(30)
-        super().commit(batch)
+        return super().append(group)
 
 
 def test_who_comes_during_a_commit_shares_the_next(monkeypatch, tmp_path):

@@ -20,14 +20,23 @@ HOME = Path(__file__).parent / "formats"
 def make(folder):
     """Write a store of the present format, with what must be found in it."""
     clock = Clock()
-    s = shop(folder, clock=clock)
+    s = shop(folder, clock=clock, wait=60)
     s.create_model("news", "c3_ucb", n_features=3)
-    s.register_items(NAMES, ITEMS)
-    done = play(s, 12)
+    s.register_items(NAMES, ITEMS, metadata=[{"price": n} for n in range(len(NAMES))])
+    s.feedback(s.recommend("carol", 1, candidates=NAMES[2:3]).id, 0)
+    play(s, 12)
     play(s, 4, model="news")
+    s.register_items(NAMES, ITEMS, model="news")
+    s.create_experiment("spring", {"now": ("default", 1), "new": ("news", 1)})
+    s.feedback(s.recommend("dora", 3, model="spring").id, 0)
+    s.recommend("dora", 3, model="spring")
+    clock.now += 121
+    s.look_after()  # the last list has expired
+    done = play(s, 1)
     s.snapshot()
-    s.register_items(["late item"], ITEMS[:1], model="news")
-    pending = s.recommend("alice", 3)
+    told = [{"title": "late", "price": 2.5, "tags": ["new"]}]
+    s.register_items(["late item"], ITEMS[:1], metadata=told, model="news")
+    pending = s.recommend("alice", 3, candidates=NAMES[:6])
     asked = s.recommend("bob", 2, request_id="r1")
     s.look_after()
     facts = {
@@ -36,9 +45,14 @@ def make(folder):
         "pending": [pending.id, list(pending.items)],
         "asked": asked.id,
         "now": clock.now,
+        "spring": s.experiment("spring"),
+        "late item": told[0],
+        "seen": ["carol", NAMES[2]],
     }
     s.close()
-    (folder / "lock").unlink()
+    for name in ("lock", "turn", "chores"):
+        (folder / name).unlink()
+    shutil.rmtree(folder / "servers")
     (folder / "facts.json").write_text(json.dumps(facts, indent=1))
 
 
@@ -50,7 +64,15 @@ def test_reopen(number, tmp_path):
     assert s.notes == []
     assert s.digest() == facts["digest"]
     assert set(s.models) == {"default", "news"}
+    if "spring" in facts:
+        assert s.experiment("spring") == facts["spring"]
+        assert (facts["spring"]["lists"], facts["spring"]["clicks"]) == (2, 1)
     assert "late item" in s.model("news").catalog.ids
+    if "seen" in facts:  # from format 3 on
+        assert s.model("news").metadata["late item"] == facts["late item"]
+        assert s.model().metadata[NAMES[4]] == {"price": 4}
+        user, item = facts["seen"]
+        assert item not in s.recommend(user, 8, exclude_seen=True).items
     assert s.feedback(*facts["answered"]) == "duplicate"
     assert s.recommend("bob", 2, request_id="r1").id == facts["asked"]
     decision, items = facts["pending"]

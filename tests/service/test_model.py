@@ -8,10 +8,10 @@ import pytest
 from clubcascade import model_file
 from clubcascade.core.state import same
 from clubcascade.policies import policy_class
-from clubcascade.service.book import AT_ONCE, Book
-from clubcascade.service.frozen import digest
+from clubcascade.service.decision import Decision
+from clubcascade.service.events import Answered, ModelMade
 from clubcascade.service.model import Model
-from clubcascade.service.records import Learned, ModelMade
+from clubcascade.service.models import AT_ONCE, Models, digest
 
 D = 3
 EARLIER = Path(__file__).parents[1] / "model_formats" / "earlier"
@@ -29,38 +29,41 @@ def answers(n, seed=3):
         model = "b" if rng.random() < 0.1 else "a"
         shown = rng.uniform(-0.5, 0.5, (k, D)).tobytes()
         user = f"user {rng.integers(20)}"
-        found.append(Learned(model, kind, number, user, 0, given, tuple(range(k)), shown))
+        decision = Decision(str(number), tuple(range(k)), None, 0, model, user)
+        decision.features = shown
+        found.append(Answered(decision, kind, given, 0))
     return found
 
 
-def book(policy):
-    made = Book()
+def models(policy):
+    made = Models()
     for number, name in enumerate("ab", start=1):
-        made.apply(number, ModelMade.of(name, policy_class(policy)(n_features=D)))
+        made.apply([(number, ModelMade.of(name, policy_class(policy)(n_features=D)))])
     return made
 
 
 @pytest.mark.parametrize("policy", ["cohort_cascade", "club_cascade", "cascade_lin_ts"])
 def test_groups_teach_what_single_answers_teach(policy):
     log = answers(3 * AT_ONCE)
-    alone, together, cut = book(policy), book(policy), book(policy)
-    for number, answer in enumerate(log, start=3):
-        alone.apply(number, answer)
-    together.learn(log)
+    alone, together, cut = models(policy), models(policy), models(policy)
+    numbered = list(enumerate(log, start=3))
+    for one in numbered:
+        alone.apply([one])
+    together.apply(numbered)
     for start in range(0, len(log), 7):
-        cut.learn(log[start : start + 7])
+        cut.apply(numbered[start : start + 7])
     assert alone.digest() == together.digest() == cut.digest()
-    assert alone.number == together.number == cut.number == len(log) + 2
+    assert alone.position == together.position == cut.position == len(log) + 2
     counters, versions = together["a"].counters, [together[name].version for name in "ab"]
     assert counters == alone["a"].counters and min(counters[n] for n in ("late", "absent")) > 0
     assert versions == [alone[name].version for name in "ab"] and max(versions) == len(log) + 2
 
 
 def test_nothing_to_learn_changes_nothing():
-    made = book("cohort_cascade")
+    made = models("cohort_cascade")
     before = made.digest()
-    made.learn([])
-    assert (made.digest(), made.number) == (before, 2)
+    made.apply([])
+    assert (made.digest(), made.position) == (before, 2)
 
 
 @pytest.mark.parametrize("name", ["all", "code2017", "theorem", "glm-theorem"])

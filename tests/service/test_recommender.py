@@ -7,11 +7,11 @@ from clubcascade.errors import (
     InvalidArgument,
     InvalidFeedback,
     InvalidItems,
-    StoreLocked,
     StoreUnavailable,
     UnknownName,
 )
 from clubcascade.policies import POLICIES
+from clubcascade.service.events import read_event
 from tests.service.shops import ITEMS, NAMES, Clock, D, play, replayed, shop
 
 
@@ -111,6 +111,51 @@ def test_late_feedback_is_logged_and_not_learned(open_shop, tmp_path):
     digest = s.digest()
     s.close()
     assert replayed(tmp_path) == digest
+
+
+def test_a_list_that_nobody_answered_stays_in_the_log(open_shop, tmp_path):
+    clock = Clock()
+    s = open_shop(clock=clock, wait=60)
+    answered, silent = s.recommend("alice", 3, ITEMS), s.recommend("bob", 3, ITEMS)
+    s.feedback(answered.id, 0)
+    before, position = learned(s.model().policy), s.position
+    clock.now += 120
+    s.look_after()
+    assert (s.position, s.waiting) == (position, 1)  # it may still be answered, late
+    clock.now += 1
+    s.look_after()
+    assert (s.position, s.waiting) == (position + 1, 0)
+    event = read_event(dict(s._store.events(position))[position + 1])
+    assert (event.kind, event.decision.id, event.learned) == ("expired", silent.id, False)
+    assert event.decision.items == silent.items
+    assert same(before, learned(s.model().policy))
+    assert s.feedback(silent.id, 0) == "unknown"
+    s.look_after()
+    assert s.position == position + 1  # once
+    digest = s.digest()
+    s.close()
+    assert replayed(tmp_path) == digest
+
+
+def test_nothing_unanswered_is_dropped_before_it_is_logged(open_shop):
+    """The clock goes on between the two looks: what expires just then waits for the next one."""
+    clock = Clock()
+    s = open_shop(clock=clock, wait=60)
+    s.recommend("bob", 3, ITEMS)
+    clock.now += 120
+    s.look_after()
+    tidy = s._chores.tidy
+
+    def later():
+        clock.now += 1
+        tidy()
+
+    s._chores.tidy = later
+    s.look_after()
+    assert s.waiting == 1
+    s.look_after()
+    assert s.waiting == 0
+    assert [read_event(e).kind for _, e in s._store.events(1)] == ["expired"]
 
 
 def test_absent_feedback_can_count_as_no_click(open_shop, tmp_path):
@@ -353,17 +398,10 @@ def test_a_request_id_gets_the_same_decision_again(open_shop):
 def test_durable_decisions_are_there_at_once(open_shop, tmp_path):
     s = open_shop(durable_decisions=True)
     s.recommend("alice", 3, ITEMS)
-    assert s.waiting == 1 and s._store.last_decision() == 1
+    assert s.waiting == 1 and s._store.last_decision(s.server) == (s.server << 38) + 1
 
 
 # -- ends ------------------------------------------------------------------------------------------
-
-
-def test_a_second_process_is_refused(open_shop, tmp_path):
-    s = open_shop()
-    with pytest.raises(StoreLocked, match="one writer"):
-        shop(tmp_path)
-    assert s.feedback(s.recommend("alice", 1, ITEMS).id, 0) == "applied"
 
 
 def test_a_closed_recommender_says_so(open_shop):

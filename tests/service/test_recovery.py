@@ -1,6 +1,7 @@
 """Snapshots, the log behind them, and what happens when either is damaged."""
 
 import shutil
+import sqlite3
 import tempfile
 from pathlib import Path
 
@@ -8,16 +9,17 @@ import numpy as np
 import pytest
 
 import clubcascade as cc
-from clubcascade.errors import ClubCascadeError, StoreDamaged
-from clubcascade.service.recovery import open_book
+from clubcascade.errors import ClubCascadeError, InvalidArgument, StoreDamaged
+from clubcascade.service.history import opened
 from clubcascade.storage import open_store
 from tests.service.shops import ITEMS, NAMES, play, replayed, shop
 
 
 def snapshot_and_tail(folder):
-    store, book, notes = open_book(folder, takeover=False, repair=False)
+    store, models, notes = opened(folder, repair=False)
     store.close()
-    return book.digest(), book.number, notes
+    position, digest = models.digest()
+    return digest, position, notes
 
 
 def test_snapshot_and_tail_equal_the_whole_log(tmp_path):
@@ -31,22 +33,49 @@ def test_snapshot_and_tail_equal_the_whole_log(tmp_path):
     assert replayed(tmp_path) == digest
 
 
-def test_the_log_is_compacted_and_the_older_snapshot_still_serves(tmp_path):
-    s = shop(tmp_path, compact=True)
-    for _ in range(3):
+def cut(folder, upto):
+    """Leave the log as versions that compacted it left it."""
+    with sqlite3.connect(folder / "store.db") as raw:
+        raw.execute("DELETE FROM log WHERE number <= ?", (upto,))
+        raw.execute("UPDATE about SET value='1' WHERE name='format'")
+    raw.close()
+
+
+def test_no_event_leaves_the_log(tmp_path):
+    s = shop(tmp_path, snapshot_every=5)
+    for _ in range(4):
+        play(s, 10)
+        s.snapshot()
+        s.look_after()
+    assert len(s._store.snapshots()) == 2
+    assert [position for position, _ in s._store.events(0)] == list(range(1, 42))
+    s.close()
+
+
+def test_a_log_that_an_earlier_version_compacted_goes_on(tmp_path):
+    s = shop(tmp_path)
+    for _ in range(2):
         play(s, 10)
         s.snapshot()
     done = play(s, 5)
-    s.look_after()
     digest = s.digest()
-    assert s._store.snapshots() == [31, 21]
-    first = s._store._database.write.execute("SELECT min(number) FROM log").fetchone()[0]
-    assert first == 22
     s.close()
-    (tmp_path / "snapshots" / f"{31:020d}.snapshot").write_bytes(b"gone")
+    cut(tmp_path, 11)
+    with shop(tmp_path) as s:
+        assert s.digest() == digest and s.notes == []
+        for _ in range(3):  # the snapshot before the first event stays: nothing replaces it
+            play(s, 3)
+            s.snapshot()
+            s.look_after()
+        assert s._store.snapshots()[-1] == 11 and len(s._store.snapshots()) == 3
+        with pytest.raises(InvalidArgument, match="log begins at event 12"):
+            s.forget_user("user 1")
+        digest = s.digest()
+    for path in sorted((tmp_path / "snapshots").iterdir())[1:]:
+        path.write_bytes(b"gone")
     found, number, notes = snapshot_and_tail(tmp_path)
-    assert (found, number) == (digest, 36)
-    assert "snapshot 31 cannot be used" in notes[0]
+    assert (found, number) == (digest, 35)
+    assert "cannot be used" in notes[0]
     s = shop(tmp_path)
     assert s.feedback(done[0][0], done[0][1]) == "duplicate"
     assert s.notes and s.digest() == digest
@@ -54,12 +83,12 @@ def test_the_log_is_compacted_and_the_older_snapshot_still_serves(tmp_path):
 
 
 def test_a_store_without_any_good_snapshot_and_a_short_log_is_refused(tmp_path):
-    s = shop(tmp_path, compact=True)
+    s = shop(tmp_path)
     for _ in range(2):
         play(s, 10)
         s.snapshot()
-    s.look_after()
     s.close()
+    cut(tmp_path, 11)
     for path in (tmp_path / "snapshots").iterdir():
         path.write_bytes(b"gone")
     with pytest.raises(StoreDamaged, match="event 1 of the log is missing"):
@@ -72,7 +101,7 @@ def test_a_damaged_log_is_refused_and_can_be_repaired(tmp_path):
     at_seven = None
     s.close()
     store = open_store(tmp_path)
-    store._database.write.execute("UPDATE log SET payload = zeroblob(50) WHERE number = 8")
+    store._write.execute("UPDATE log SET payload = zeroblob(50) WHERE number = 8")
     store.close()
     with pytest.raises(StoreDamaged, match="event 8 of the log is damaged; the last is 11"):
         shop(tmp_path)
@@ -123,7 +152,7 @@ def kept(tmp_path_factory):
     s.register_items(NAMES, ITEMS)
     done = play(s, 6)
     s.snapshot()
-    s._store._database.write.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    s._store._write.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     done += play(s, 6)
     s.snapshot()
     done += play(s, 6)

@@ -19,6 +19,8 @@ from typer.testing import CliRunner
 
 import clubcascade as cc
 from clubcascade.cli.app import app
+from clubcascade.service.arguments import DEFAULT_POLICY, make_policy
+from clubcascade.service.keys import KeyFile
 from clubcascade.service.server import allow_files
 from clubcascade.service.settings import Limits
 from tests.service.shops import ITEMS
@@ -88,13 +90,6 @@ def test_a_service_from_start_to_end(tmp_path):
         while len(acknowledged) <= 20:
             assert time.monotonic() < until
             time.sleep(0.05)
-        refused = subprocess.run(
-            [*COMMAND, "serve", "--dir", tmp_path, "--port", "0"],
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert refused.returncode == 2 and "is open in another process" in refused.stderr
         child.send_signal(signal.SIGTERM)  # in the middle of the work
         assert child.wait(timeout=120) == 0
         stop.set()
@@ -106,10 +101,42 @@ def test_a_service_from_start_to_end(tmp_path):
         assert shop.model().counters["learned"] >= len(acknowledged)
 
 
+def test_a_trained_model_is_served(tmp_path):
+    clicks = [{"user": f"u{n % 7}", "item": n % 5, "time": n} for n in range(70)]
+    items = [{"item": n, "title": f"item {n}", "price": n} for n in range(6)]
+    file = tmp_path / "shop.cc"
+    cc.train(clicks, items, n_features=3, als=False, judge=False).save(file)
+    options = ("--model", str(file), "--no-auth", "--workers", "2")
+    with process(tmp_path, *options) as (child, url, _):
+        with cc.Client(url) as client:
+            found = client.recommend("u3", 2, metadata=True, filter="price > 1")
+            assert [row["title"] for row in found.metadata] == [f"item {n}" for n in found.items]
+            assert client.feedback(found.id, 0) == "applied"
+            assert client.register_items(columns={9: {"title": "new", "price": 9}}) == 7
+            assert client.create_model("again", file=file)["items"] == 6
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(timeout=120) == 0
+    for wrong, said in [
+        (["--model", "nowhere.cc"], "--model must be a file that exists, got 'nowhere.cc'"),
+        (["--model", str(file), "--n-features", "3"], "without --policy and --n-features"),
+        (["--model", __file__], "path must be a"),
+    ]:
+        child = start(tmp_path / "new", *wrong)
+        assert said in child.stdout.read().replace("\n", " ")
+        assert child.wait(timeout=120) == 2 and not (tmp_path / "new").exists()
+        child.stdout.close()
+
+
 BROKEN = """
 from clubcascade.cli import main
-from clubcascade.service.book import Book
-Book.learn = lambda self, answers: 1 / 0 if answers else None
+from clubcascade.service.events import Answered
+from clubcascade.service.models import Models
+apply = Models.apply
+def broken(self, events):
+    events = list(events)
+    assert not any(isinstance(event, Answered) for _, event in events), 1 / 0
+    apply(self, events)
+Models.apply = broken
 main()
 """
 
@@ -192,19 +219,21 @@ def test_more_files_are_allowed_where_that_is_allowed():
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_what_is_no_http_gets_the_same_shape(tmp_path):
+def test_what_is_no_http_is_refused(tmp_path):
     with serving(tmp_path) as (client, _):
         address = (client.base_url.host, client.base_url.port)
-        held, status, body = ask(address, b"\x16\x03\x01 hello\r\n\r\n")
-        assert status == 400 and body["error"]["code"] == "malformed"
-        held.close()
+        with socket.create_connection(address, timeout=60) as held:
+            held.sendall(b"\x16\x03\x01 hello\r\n\r\n")
+            assert held.recv(4000).startswith(b"HTTP/1.1 400 ")
+            assert held.recv(4000) == b""
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--policy", "club_cascad", "--n-features", "2"], "did you mean 'club_cascade'"),
-        (["--store", "postgresql://nobody@127.0.0.1:9/x"], "could not open the store"),
+        (["--store", "mysql://nobody@127.0.0.1:9/x"], "store must be a folder or a URL postgresql"),
+        (["--log-format", "xml"], "log_format must be"),
     ],
 )
 def test_wrong_use_is_one_line(tmp_path, options, words):
@@ -239,3 +268,32 @@ def test_keys_by_command(tmp_path):
     assert none.stdout == "" and "make one: clubcascade keys --add" in none.stderr
     for wrong in (["--remove", "x"], ["--add", "owner"], ["--model", "x"]):
         assert run(*keys, *wrong).exit_code == 2
+
+
+def test_the_help_names_the_policy_that_is_made():
+    told = CliRunner().invoke(app, ["serve", "--help"], env={"COLUMNS": "200"}).stdout
+    assert f"by default {DEFAULT_POLICY}" in told
+    assert make_policy(None, 3).registry_name() == DEFAULT_POLICY
+
+
+def test_keys_are_found_by_an_environment_variable(tmp_path):
+    env = {"CLUBCASCADE_DIR": str(tmp_path)}
+    token = CliRunner().invoke(app, ["keys", "--add", "read"], env=env).stdout.strip()
+    assert KeyFile(tmp_path / "keys.json").find(token).role == "read"
+
+
+def test_every_log_line_is_json_if_asked_for(tmp_path):
+    """Those of the HTTP server, too: here of a request that is none."""
+    child = start(tmp_path, "--log-format", "json", "--no-auth")
+    try:
+        for line in child.stdout:
+            if found := re.search(r"http://127.0.0.1:(\d+)", line):
+                break
+        with socket.create_connection(("127.0.0.1", int(found[1])), timeout=60) as connection:
+            connection.sendall(b"no HTTP at all\r\n\r\n")
+            assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+    finally:
+        child.terminate()
+        lines = child.communicate(timeout=60)[0].splitlines()
+    told = [json.loads(line) for line in lines if not line.startswith("stopped;")]
+    assert [line["level"] for line in told if line["logger"].startswith("uvicorn")] == ["warning"]

@@ -122,7 +122,9 @@ class Shop(RuleBasedStateMachine):
         self.shaky.clear()
 
     def maybe_lost(self):
-        return {d for d in self.shown if d in self.lost or d in self.crashed} - set(self.answers)
+        """Return what a crash may have lost, and time has not yet."""
+        young = {d for d, (_, _, made) in self.shown.items() if self.clock.now - made <= 2 * WAIT}
+        return {d for d in young if d in self.lost or d in self.crashed} - set(self.answers)
 
     crashed = frozenset()
 

@@ -6,9 +6,11 @@ import glob
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -90,6 +92,28 @@ class Cluster:
     def start(self):
         options = f"-k {self.folder} -h ''"
         self._run(_tool("pg_ctl"), "-D", "data", "-w", "-l", "log", "-o", options, "start")
+
+    @property
+    def runs(self):
+        """Whether it is there."""
+        return (self.folder / "data/postmaster.pid").exists()
+
+    @contextmanager
+    def stopped(self):
+        """Let all its processes stand still for a while, as a machine that hangs."""
+        main = int((self.folder / "data/postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        pids = [main, *map(int, children)]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in pids:
+                try:
+                    os.kill(pid, signal.SIGCONT)
+                except ProcessLookupError:
+                    pass
 
     def remove(self):
         self.stop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import tempfile
 from pathlib import Path
@@ -25,10 +24,13 @@ def demo(
 ) -> None:
     """Start the service with a simulated audience, on this machine only.
 
-    Two dozen listeners in four groups of taste look at lists of songs and click. Open
-    the page that is printed and watch the model find out. The store is removed
+    Listeners in four groups of taste look at lists of songs and click now and then;
+    newcomers arrive. Two in five get the popular list, for comparison. Open the page
+    that is printed and watch the model find out who likes what. The store is removed
     at the end.
     """
+    import asyncio  # noqa: PLC0415 - slow to load
+
     with exit_codes():
         try:
             from clubcascade.service import app, demo, server  # noqa: PLC0415 - an extra
@@ -38,12 +40,12 @@ def demo(
             raise MissingExtra(EXTRA) from error
         from clubcascade.service import Recommender  # noqa: PLC0415
 
-        audiences = [demo.Audience(seed) for seed in range(demo.PLAYERS)]
+        audience = demo.Audience()
 
         def opener() -> Recommender:
             store = Path(folder) / "store"
             shop = Recommender(store, n_features=demo.N_FEATURES, wait=60.0)
-            demo.stock(shop, audiences[0])
+            demo.stock(shop, audience)
             return shop
 
         with tempfile.TemporaryDirectory(prefix="clubcascade-demo-") as folder:
@@ -54,9 +56,12 @@ def demo(
 
             async def run() -> None:
                 serving = asyncio.create_task(server.serve(service, sock, seconds))
-                share = rate / len(audiences)
+                share = rate / demo.PLAYERS
                 playing = asyncio.gather(
-                    *(demo.play(url, None, each, share, serving.done) for each in audiences)
+                    *(
+                        demo.play(url, None, audience, share, serving.done)
+                        for _ in range(demo.PLAYERS)
+                    )
                 )
                 try:
                     await serving

@@ -9,7 +9,6 @@ import typer
 
 from clubcascade.cli.outcome import exit_codes
 from clubcascade.errors import InvalidArgument
-from clubcascade.service.keys import KeyFile
 
 HOME = Path("clubcascade-data")
 
@@ -20,7 +19,9 @@ def keys(
         list[str] | None, typer.Option(help="A model that the new key is for; may be repeated.")
     ] = None,
     remove: Annotated[str | None, typer.Option(help="Remove the key of that id.")] = None,
-    folder: Annotated[Path, typer.Option("--dir", help="Folder of the service.")] = HOME,
+    folder: Annotated[
+        Path, typer.Option("--dir", envvar="CLUBCASCADE_DIR", help="Folder of the service.")
+    ] = HOME,
 ) -> None:
     """Make, list and remove keys; a running service notices within a second.
 
@@ -28,6 +29,8 @@ def keys(
     stored hashed: a new one is shown once. Without --model it is for all models.
     """
     with exit_codes():
+        from clubcascade.service.keys import KeyFile  # noqa: PLC0415 - slow to load
+
         if add is not None and remove is not None:
             raise InvalidArgument("add and remove must not be given together")
         if model and add is None:

@@ -1,40 +1,50 @@
-"""The service over HTTP: its addresses, its start and its end."""
+"""The service over HTTP: an ASGI application, its start and its end."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from functools import partial
-from typing import TypeAlias
+import base64
+import hashlib
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable
+from importlib import resources
+from typing import Any
 
-from starlette.exceptions import HTTPException
-from starlette.routing import Route, Router
-
-from clubcascade.errors import StoreUnavailable
-from clubcascade.service.endpoint import (
+from clubcascade.core import Catalog
+from clubcascade.errors import ClubCascadeError, StoreUnavailable
+from clubcascade.service.activity import Activity
+from clubcascade.service.decision import Decision
+from clubcascade.service.events import Answered
+from clubcascade.service.handlers import Handlers
+from clubcascade.service.http import (
+    NOBODY,
     Call,
-    Endpoint,
-    Handler,
-    Methods,
-    QuickEndpoint,
+    Guard,
+    Html,
+    Problem,
+    Receive,
+    Scope,
     Send,
     respond,
 )
-from clubcascade.service.guard import Guard, Receive, Scope
 from clubcascade.service.keys import KeyFile
-from clubcascade.service.lists import Lists
 from clubcascade.service.metrics import Metrics
 from clubcascade.service.model import Model
-from clubcascade.service.pages import DOCS, PAGE
-from clubcascade.service.problems import Problem
-from clubcascade.service.pulse import Pulse
 from clubcascade.service.recommender import Recommender
+from clubcascade.service.routes import ROUTES, Route, Router, document
 from clubcascade.service.settings import Limits
-from clubcascade.service.stock import Stock
-from clubcascade.service.views import Views
-from clubcascade.service.warming import warm
 
-Row: TypeAlias = tuple[str, str, str, str | None, Handler]
+FILE = b"application/octet-stream"
+"""The content type of a model file."""
+RETRY = 1.0
+"""Seconds between two tries to open a store that is not there yet."""
+
+_REFUSES = re.compile(r"authentication|does not exist|pg_hba|must be|resolve host")
+
+_log = logging.getLogger("clubcascade.service")
+_access = logging.getLogger("clubcascade.access")
 
 
 class Service:
@@ -43,7 +53,8 @@ class Service:
     Parameters
     ----------
     opener
-        Opens the recommender; called in a thread, so that ``/healthz`` answers meanwhile.
+        Opens the recommender; called in a thread, so that ``/healthz`` answers meanwhile. A store
+        that is not available is waited for.
     keys
         The keys; None where everyone may do everything.
     limits
@@ -61,79 +72,85 @@ class Service:
         self.failure: BaseException | None = None
         self.metrics = Metrics()
         self.guard = Guard(keys, limits or Limits())
-        self.limits = self.guard.limits
         self._opener = opener
-        self._pulses: dict[str, Pulse] = {}
-        self._beating: asyncio.Task[None] | None = None
-        lists = Lists(self)
-        self._quick = {
-            name: QuickEndpoint(self, name, "write", handler)
-            for name, handler in (("recommend", lists.recommend), ("feedback", lists.feedback))
+        self.on_open: Callable[[], None] = lambda: None
+        """Called once the store is open."""
+        self._stopping = False
+        self._activities: dict[str, Activity] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self._pages = _pages()
+        handlers = Handlers(self)
+        self._router = Router(ROUTES)
+        self._handlers: dict[str, Callable[[Call], Awaitable[tuple[int, Any]]]] = {
+            route.name: getattr(handlers, route.name) for route in ROUTES
         }
-        self._router = Router(routes=self._routes(), default=self._nowhere)
 
-    def _routes(self) -> list[Route]:
-        model = "/v1/models/{model}"
-        stock, views = Stock(self), Views(self)
-        table: list[Row] = [
-            ("GET", "/healthz", "healthz", None, views.healthz),
-            ("GET", "/readyz", "readyz", None, views.readyz),
-            ("GET", "/metrics", "metrics", "read", views.tell_metrics),
-            ("GET", "/openapi.json", "openapi", None, views.openapi),
-            ("GET", "/docs", "docs", None, partial(views.page, DOCS)),
-            ("GET", "/ui", "ui", None, partial(views.page, PAGE)),
-            ("GET", "/v1/models", "models", "read", stock.models),
-            ("PUT", model, "put_model", "admin", stock.put_model),
-            ("GET", model, "get_model", "read", views.get_model),
-            ("GET", model + "/users/{user:path}", "user", "read", views.user),
-            ("GET", model + "/clusters", "clusters", "read", views.clusters),
-            ("GET", model + "/digest", "digest", "read", views.digest),
-            ("GET", model + "/pulse", "pulse", "read", views.pulse),
-            ("POST", model + "/snapshot", "snapshot", "admin", views.snapshot),
-            ("PUT", "/v1/{model}/items", "put_items", "write", stock.put_items),
-            ("DELETE", "/v1/{model}/items", "delete_items", "write", stock.delete_items),
-        ]
-        by_path: dict[str, dict[str, Endpoint]] = {
-            f"/v1/{{model}}/{name}": {"POST": endpoint} for name, endpoint in self._quick.items()
-        }
-        for method, path, name, role, handler in table:
-            by_path.setdefault(path, {})[method] = Endpoint(self, name, role, handler)
-        return [
-            Route(path, Methods(ways), methods=list(ways), include_in_schema=False)
-            for path, ways in by_path.items()
-        ]
+    @property
+    def limits(self) -> Limits:
+        """How much one client may ask for."""
+        return self.guard.limits
+
+    @limits.setter
+    def limits(self, limits: Limits) -> None:
+        self.guard.limits = limits
+
+    # -- requests ------------------------------------------------------------------------------
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or the start and the end of the server."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
-        quick = self.find_quick(scope["method"], scope["path"])
-        if quick is not None:
-            endpoint, scope["path_params"] = quick
-            await endpoint(scope, receive, send)
-            return
-        scope["app"] = self
+        started = time.perf_counter()
+        name, headers = "none", None
         try:
-            await self._router(scope, receive, send)
-        except HTTPException as error:
-            codes = {405: "method_not_allowed", 404: "not_found"}
-            code = codes.get(error.status_code, "malformed")
-            problem = Problem(error.status_code, code, f"{scope['method']}: {error.detail}")
-            allowed = {k.lower(): v for k, v in (error.headers or {}).items()}
-            await respond(send, problem.status, problem.body(), allowed)
+            page = self._pages.get(scope["path"]) if scope["method"] in ("GET", "HEAD") else None
+            if page is not None:
+                status, answer = 200, page
+            else:
+                route, params = self._router.find(scope["method"], scope["path"])
+                name = route.name
+                status, answer = await self._answer(route, params, scope, receive)
+        except Exception as error:
+            problem = self._problem(name, error)
+            status, answer, headers = problem.status, problem.body(), problem.headers
+        took = time.perf_counter() - started
+        self.metrics.took(name, status, took)
+        if _access.isEnabledFor(logging.INFO):
+            said = (scope["method"], scope["path"], status, 1000 * took)
+            _access.info("%s %s %d %.1f ms", *said)
+        await respond(send, status, answer, headers)
 
-    def find_quick(self, method: str, path: str) -> tuple[QuickEndpoint, dict[str, str]] | None:
-        """Do what the router would do for the two addresses that matter, in a tenth of the time."""
-        parts = path.split("/")
-        if method != "POST" or len(parts) != 4 or parts[1] != "v1" or not parts[2]:
-            return None
-        endpoint = self._quick.get(parts[3])
-        return None if endpoint is None else (endpoint, {"model": parts[2]})
+    async def _answer(
+        self, route: Route, params: dict[str, str], scope: Scope, receive: Receive
+    ) -> tuple[int, Any]:
+        key = NOBODY
+        if route.role is not None:
+            key = self.guard.admit(
+                scope, route.role, params.get("model") or params.get("experiment")
+            )
+            if self.shop is None:
+                raise Problem(503, "starting", self.state)
+        handler, query = self._handlers[route.name], scope["query_string"]
+        if scope["method"] in ("GET", "HEAD"):
+            return await handler(Call(key, params, query, b"", False))
+        binary = route.file and (b"content-type", FILE) in scope["headers"]
+        most = self.limits.model if binary else self.limits.body
+        sizes: list[int] = []
+        try:
+            body = await self.guard.body(key, scope, receive, sizes, most)
+            return await handler(Call(key, params, query, body, binary))
+        finally:
+            self.guard.release(key, sizes)
 
-    async def _nowhere(self, scope: Scope, receive: Receive, send: Send) -> None:
-        problem = Problem(404, "not_found", "there is nothing at this address")
-        await respond(send, 404, problem.body())
+    def _problem(self, name: str, error: Exception) -> Problem:
+        """Return how an error is told."""
+        if isinstance(error, Problem):
+            return error
+        if isinstance(error, ClubCascadeError):
+            return Problem.of(error)
+        _log.error("%s failed", name, exc_info=error)
+        return Problem(500, "internal", f"{type(error).__name__} in the service")
 
     # -- start and end -------------------------------------------------------------------------
 
@@ -145,6 +162,7 @@ class Service:
                 opening = asyncio.create_task(self.open())
                 await send({"type": "lifespan.startup.complete"})
             else:
+                self._stopping = True
                 if opening is not None:
                     await opening
                 await self.close()
@@ -152,44 +170,64 @@ class Service:
                 return
 
     async def open(self) -> None:
-        """Open the recommender and warm it up."""
+        """Open the recommender, as soon as its store is there, and warm it up."""
         try:
-            shop = await asyncio.to_thread(self._opener)
+            shop = await self._opened()
+            if shop is None:
+                return
+            self.on_open()
             self.state = "the service warms up"
             await asyncio.to_thread(warm, shop)
         except BaseException as error:
             self.failure, self.state = error, f"the store could not be opened: {error}"
             return
         self.shop = shop
-        self._beating = asyncio.create_task(self._beat())
+        self._watching = asyncio.create_task(self._watch())
+
+    async def _opened(self) -> Recommender | None:
+        while not self._stopping:
+            try:
+                return await asyncio.to_thread(self._opener)
+            except StoreUnavailable as error:
+                if _REFUSES.search(str(error)):
+                    raise  # it is there, and will not have us
+                if self.state != str(error):
+                    _log.warning("the store is waited for: %s", error)
+                self.state = str(error)
+                await asyncio.sleep(RETRY)
+        return None
 
     async def close(self) -> None:
         """Finish what was acknowledged, and let the store go."""
-        if self._beating is not None:
-            self._beating.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
         shop, self.shop = self.shop, None
         self.state = "the service stops"
         if shop is not None:
             await asyncio.to_thread(shop.close)
 
-    async def _beat(self) -> None:
+    async def _watch(self) -> None:
+        """Twice a second, look whether the writer lives and where users have moved."""
         while True:
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(0.5)
             shop = self.shop
             if shop is not None and shop.failure is not None:
                 self.failure = StoreUnavailable(shop.problem or "the writer has stopped")
             for name in () if shop is None else shop.models:
-                assert shop is not None
-                await asyncio.to_thread(self.pulse_of(name).look, shop.model(name))
+                try:
+                    model = self.open_shop.model(name)
+                except ClubCascadeError:
+                    continue  # it was deleted, or put aside
+                await asyncio.to_thread(self.activity_of(name).look, model)
 
-    # -- what the endpoints ask for ------------------------------------------------------------
+    # -- what the handlers ask for -------------------------------------------------------------
 
-    def pulse_of(self, name: str) -> Pulse:
+    def activity_of(self, name: str) -> Activity:
         """Return what a model did lately."""
-        pulse = self._pulses.get(name)
-        if pulse is None:
-            pulse = self._pulses[name] = Pulse()
-        return pulse
+        activity = self._activities.get(name)
+        if activity is None:
+            activity = self._activities[name] = Activity()
+        return activity
 
     @property
     def open_shop(self) -> Recommender:
@@ -198,6 +236,46 @@ class Service:
             raise Problem(503, "starting", self.state)
         return self.shop
 
-    def model_of(self, call: Call) -> Model:
-        """Return the model that a request is about."""
-        return self.open_shop.model(call.params["model"])
+
+def warm(shop: Recommender) -> None:
+    """Load what the first request would wait for."""
+    for name in shop.models:
+        policy = shop.model(name).policy
+        d = policy.n_features
+        if d is None:
+            continue
+        fresh = policy.fresh()
+        rows = [[0.0] * d, [0.0] * d]
+        user = next(iter(getattr(fresh, "users", None) or ["warm"]))
+        decision = Decision("1-0", (0, 1), None, 0, name, user, features=bytes(2 * 8 * d))
+        try:
+            Model(name, fresh).learn(1, [Answered(decision, "applied", (1, (0,)), 0)])
+            fresh.recommend(user, rows, 1)
+            fresh.recommend(user, Catalog(rows), 1)
+        except ClubCascadeError:
+            continue
+
+
+# -- pages ---------------------------------------------------------------------------------------
+
+
+def _pages() -> dict[str, Any]:
+    """Return the pages by their addresses; each is one file, without anything from elsewhere."""
+    folder = resources.files("clubcascade.service") / "pages"
+    found: dict[str, Any] = {"/openapi.json": document()}
+    for path, name in (("/", "index"), ("/docs", "docs"), ("/ui", "ui")):
+        text = Html((folder / f"{name}.html").read_text(encoding="utf-8"))
+        text.policy = _policy(text)
+        found[path] = text
+    return found
+
+
+def _policy(text: str) -> bytes:
+    """Return what a page may load: its own script and style, by their hashes, and our answers."""
+    rules = ["default-src 'none'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'"]
+    rules.append("frame-ancestors 'none'")
+    for kind in ("script", "style"):
+        parts = re.findall(rf"<{kind}>(.*?)</{kind}>", text, re.DOTALL)
+        sums = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in parts]
+        rules.append(" ".join([f"{kind}-src", *(f"'sha256-{one}'" for one in sums)]))
+    return "; ".join(rules).encode()

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import secrets
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from clubcascade.errors import InvalidArgument, StoreDamaged, UnknownName
-from clubcascade.service.names import model_name
+from clubcascade.service.arguments import model_name
 from clubcascade.validation import choice
 
 ROLES = ("read", "write", "admin")
@@ -89,7 +91,7 @@ class KeyFile:
         if not bound:
             raise InvalidArgument("models must name at least one model, or '*', got none")
         token = f"cc_{secrets.token_urlsafe(32)}"
-        with self._lock:
+        with self._turn():
             self.refresh()
             key = Key(secrets.token_hex(4), digest_of(token), role, bound)
             self._write([*self._keys.values(), key])
@@ -97,7 +99,7 @@ class KeyFile:
 
     def remove(self, key_id: str) -> None:
         """Take a key away; what it does from now on is refused."""
-        with self._lock:
+        with self._turn():
             self.refresh()
             kept = [key for key in self._keys.values() if key.id != key_id]
             if len(kept) == len(self._keys):
@@ -105,8 +107,20 @@ class KeyFile:
                 raise UnknownName(f"unknown key {key_id!r}. Known: {known or 'none'}")
             self._write(kept)
 
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Change the file in turn with other threads and processes."""
+        if not self.path.parent.exists():
+            self.path.parent.mkdir(parents=True, mode=0o700)
+        with self._lock:
+            handle = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(handle)
+
     def _write(self, keys: list[Key]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         handle, aside = tempfile.mkstemp(dir=self.path.parent, prefix=".keys.")
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             json.dump({"keys": [asdict(key) for key in keys]}, stream, indent=1)

@@ -1,217 +1,184 @@
-"""Lists and clicks over HTTP: the two addresses that matter, answered without a detour."""
+"""A store as a log of lists, each with the model and the items that made it."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
+import inspect
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
 
-import msgspec
-from msgspec import UnsetType
-
-from clubcascade.core import Catalog, Feedback
-from clubcascade.errors import ClubCascadeError
-from clubcascade.service import looks, schemas
-from clubcascade.service.asking import Ask, offer
-from clubcascade.service.decision import Decision, Outcome
-from clubcascade.service.endpoint import Call, Reply, check_count
+from clubcascade.core import Catalog, Feedback, Policy
+from clubcascade.errors import InvalidArgument
+from clubcascade.evaluation import Log
+from clubcascade.evaluation.log import part_of
+from clubcascade.policies import policy_class
+from clubcascade.service.decision import Decision
+from clubcascade.service.events import (
+    Answered,
+    CandidatesNamed,
+    ExperimentPut,
+    ItemsGone,
+    ItemsPut,
+    ModelGone,
+    ModelMade,
+    UserGone,
+)
+from clubcascade.service.history import events_of, existing, replayed
 from clubcascade.service.model import Model
-from clubcascade.service.plan import Answered, Click
-from clubcascade.service.problems import Problem
-from clubcascade.service.ticket import Ticket
-
-if TYPE_CHECKING:
-    from clubcascade.service.app import Service
-
-SAMPLED = 64
-"""One list in so many is compared with the best known one, for the share explored."""
+from clubcascade.service.models import Models, read_events
+from clubcascade.storage import Store
 
 
-Asked = tuple[str, Click]
-"""A decision's id, and where the user clicked."""
+@dataclass(frozen=True)
+class Rebuilt:
+    """Rebuilds a model of a store at positions of its log, one after another."""
+
+    store: str
+    model: str
+
+    def __call__(self, positions: Iterable[int]) -> Iterator[Policy]:
+        """Yield the model at each position; they rise, and it is the same object each time."""
+        with closing(existing(self.store)) as store:
+            models, at = Models(0, partial(events_of, store)), 0
+            for position in positions:
+                models.replay(store.events(at, position))
+                at = max(at, position)
+                yield models[self.model].policy
 
 
-class Either(schemas.FeedbackItem):
-    """A piece of feedback, or a batch of them."""
+def log_of(store: str | os.PathLike[str], model: str) -> Log:
+    """Read the lists of a model from a store, for :func:`clubcascade.evaluate`.
 
-    decision_id: str | UnsetType = msgspec.UNSET  # type: ignore[assignment]
-    feedback: list[schemas.FeedbackItem] | UnsetType = msgspec.UNSET
+    Everything is in the log: what could have been shown, and the model that made each list. Lists
+    that nobody answered, or not yet, are lists without a click. Left out are greedy and interleaved
+    lists, which the model did not draw, those of a filter or ``exclude_seen``, whose candidates are
+    not kept, and those made before a user was forgotten: their model is gone.
 
-
-class Lists:
-    """What ``recommend`` and ``feedback`` do with the recommender."""
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._later: set[asyncio.Task[None]] = set()
-
-    # -- lists ---------------------------------------------------------------------------------
-
-    def recommend(self, call: Call, reply: Reply) -> None:
-        """Rank items for a user."""
-        asked = call.read(schemas.RecommendRequest)
-        shop = self._service.open_shop
-        model = shop.model(call.params["model"])
-        rows = asked.items if asked.items is not None else asked.candidates
-        if rows is not None:
-            check_count("items", len(rows), self._service.limits.candidates)
-        ask = Ask(
-            asked.user,
-            asked.k,
-            asked.items,
-            asked.ids,
-            asked.candidates,
-            model.name,
-            asked.request_id,
-        )
-        decision = shop.recommend_at_once(ask)
-        if decision is not None:
-            self._tell(model, ask, decision, reply)
-            return
-        task = asyncio.get_running_loop().create_task(self._recommend(model, ask, reply))
-        self._later.add(task)
-        task.add_done_callback(self._later.discard)
-
-    async def _recommend(self, model: Model, ask: Ask, reply: Reply) -> None:
-        """Wait for the disk, or for a look at another machine."""
-        try:
-            decision = await self._service.open_shop.recommend_async(ask)
-            self._tell(model, ask, decision, reply)
-        except Exception as error:
-            reply(500, error)
-
-    def _tell(self, model: Model, ask: Ask, decision: Decision, reply: Reply) -> None:
-        pulse = self._service.pulse_of(model.name)
-        share = None if pulse.lists % SAMPLED else _explored(model, ask, decision.items)
-        pulse.listed(share)
-        told = schemas.RecommendResponse(
-            decision.id,
-            decision.items,  # type: ignore[arg-type]
-            decision.scores,  # type: ignore[arg-type]
-            decision.model_version,
-        )
-        reply(200, told)
-
-    # -- clicks --------------------------------------------------------------------------------
-
-    def feedback(self, call: Call, reply: Reply) -> None:
-        """Learn from clicks: one or many, an answer for each."""
-        sent = call.read(Either)
-        shop = self._service.open_shop
-        model = shop.model(call.params["model"]).name
-        if not isinstance(sent.feedback, UnsetType):
-            if not isinstance(sent.decision_id, UnsetType):
-                raise Problem(422, "invalid", "feedback must stand alone", field="feedback")
-            self._many(sent.feedback, model, reply)
-            return
-        if isinstance(sent.decision_id, UnsetType):
-            raise Problem(422, "invalid", "decision_id must be given", field="decision_id")
-        asked = (sent.decision_id, click_of(sent))
-        shop.feedback_soon([asked], partial(self._answered, model, asked, reply), model=model)
-
-    def _answered(self, model: str, asked: Asked, reply: Reply, ticket: Ticket) -> None:
-        """Tell what became of one click, now that it is durable."""
-        try:
-            if ticket.error is not None:
-                raise ticket.error
-            (outcome,) = ticket.answer
-            if isinstance(outcome, ClubCascadeError):
-                raise outcome
-            told = self._told(model, asked, outcome)
-        except Exception as error:
-            reply(500, error)
-            return
-        reply(200, told)
-
-    def _many(self, pieces: list[schemas.FeedbackItem], model: str, reply: Reply) -> None:
-        check_count("feedback", len(pieces), self._service.limits.batch)
-        asked: list[Asked | Problem] = []
-        for piece in pieces:
-            try:
-                asked.append((piece.decision_id, click_of(piece)))
-            except (Problem, ClubCascadeError) as error:
-                asked.append(error if isinstance(error, Problem) else Problem.of(error))
-        good = [one for one in asked if not isinstance(one, Problem)]
-        then = partial(self._all_answered, model, pieces, asked, reply)
-        if good:
-            self._service.open_shop.feedback_soon(good, then, model=model)
-        else:
-            then(None)
-
-    def _all_answered(
-        self,
-        model: str,
-        pieces: list[schemas.FeedbackItem],
-        asked: list[Asked | Problem],
-        reply: Reply,
-        ticket: Ticket | None,
-    ) -> None:
-        """Tell what became of many, one by one."""
-        try:
-            if ticket is not None and ticket.error is not None:
-                raise ticket.error
-            found: Iterator[Answered] = iter(() if ticket is None else ticket.answer)
-            answers = [
-                self._one_of_many(model, piece, one, found)
-                for piece, one in zip(pieces, asked, strict=True)
-            ]
-        except Exception as error:
-            reply(500, error)
-            return
-        reply(200, schemas.FeedbackAnswers(answers))
-
-    def _one_of_many(
-        self,
-        model: str,
-        piece: schemas.FeedbackItem,
-        asked: Asked | Problem,
-        found: Iterator[Answered],
-    ) -> schemas.FeedbackAnswer:
-        if isinstance(asked, Problem):
-            return schemas.FeedbackAnswer(piece.decision_id, error=asked.body()["error"])
-        outcome = next(found)
-        if not isinstance(outcome, ClubCascadeError):
-            return self._told(model, asked, outcome)
-        problem = Problem.of(outcome)
-        if problem.status >= 500:
-            raise problem
-        return schemas.FeedbackAnswer(piece.decision_id, error=problem.body()["error"])
-
-    def _told(self, model: str, asked: Asked, outcome: Outcome) -> schemas.FeedbackAnswer:
-        """Count an outcome, and say it."""
-        said, (decision_id, click) = outcome.value, asked
-        self._service.metrics.outcomes[model, said] += 1
-        if said == "applied":
-            clicked = bool(click.clicks) if isinstance(click, Feedback) else click is not None
-            self._service.pulse_of(model).answered(clicked)
-        return schemas.FeedbackAnswer(decision_id, said)
+    Parameters
+    ----------
+    store
+        A folder, or a URL ``postgresql://user@host/database``; a service may run on it.
+    model
+        Name of the model.
+    """
+    where = os.fspath(store)
+    with closing(existing(where)) as opened:
+        if opened.first() > 1:
+            raise InvalidArgument(
+                f"store must have its whole log, got one that begins at event {opened.first()}"
+            )
+        head = opened.head()
+        lists, sets = _lists(opened, model, head)
+        catalogs = _catalogs(opened, model, sorted({d.model_version for d, _, _ in lists}))
+    parts: dict[int, dict[tuple[object, ...], Catalog]] = {}
+    candidates: list[Catalog | None] = []
+    for decision, _, _ in lists:
+        found = catalogs.get(decision.model_version)
+        if found is None or decision.candidates == "catalogue":
+            candidates.append(found)
+            continue
+        ids, mine = sets.get(decision.candidates or ""), parts.setdefault(id(found), {})
+        candidates.append(None if ids is None else part_of(found, found._index, ids, mine))
+    return Log(
+        [decision.user for decision, _, _ in lists],
+        [
+            range(len(decision.items)) if one is None else [*map(one.index, decision.items)]
+            for (decision, _, _), one in zip(lists, candidates, strict=True)
+        ],
+        [
+            None if answer is None or answer.kind == "expired" else Feedback(*answer.given)
+            for _, _, answer in lists
+        ],
+        candidates,
+        made=[decision.model_version for decision, _, _ in lists],
+        answered=[at if answer and answer.learned else -1 for _, at, answer in lists],
+        models=Rebuilt(where, model),
+    )
 
 
-def click_of(piece: schemas.FeedbackItem) -> Click:
-    """Return the feedback of a piece of JSON."""
-    if not isinstance(piece.click, UnsetType):
-        if not isinstance(piece.examined, UnsetType) or not isinstance(piece.clicks, UnsetType):
-            raise Problem(422, "invalid", "click must stand alone", field="click")
-        return piece.click
-    if isinstance(piece.examined, UnsetType) or isinstance(piece.clicks, UnsetType):
-        raise Problem(
-            422,
-            "invalid",
-            "click must be given, null for no click; or examined and clicks",
-            field="click",
-        )
-    return Feedback(piece.examined, tuple(piece.clicks))
+def learned_from(
+    store: str | os.PathLike[str], model: str, policy: str, until: int | None
+) -> tuple[Policy, int]:
+    """Return a policy that learned a model's log up to a position, by default half of it.
+
+    Also returns the position.
+    """
+    with closing(existing(store)) as opened:
+        until = opened.head() // 2 if until is None else until
+        kind = policy_class(policy)
+        n_features = replayed(opened, until)[model].policy.n_features
+        params = {"n_features": n_features} if "n_features" in _names(kind) else {}
+        return replayed(opened, until, model=model, policy=kind(**params))[model].policy, until
 
 
-def _explored(model: Model, ask: Ask, shown: tuple[Any, ...]) -> float | None:
-    try:
-        offered, names = offer(model, ask)
-    except ClubCascadeError:
-        return None
-    if isinstance(offered, Catalog):
-        rows = {offered.index(name) for name in shown if name in offered._index}
-    else:
-        wanted = set(shown)
-        rows = {row for row, name in enumerate(names) if name in wanted}
-    return looks.explored(model, ask.user, offered, rows)
+def _names(kind: type[Policy]) -> Iterable[str]:
+    return inspect.signature(kind).parameters
+
+
+def _lists(
+    store: Store, model: str, head: int
+) -> tuple[list[tuple[Decision, int, Answered | None]], dict[str, Sequence[object]]]:
+    """Return the lists whose model can be rebuilt, with their answers, and the named candidates."""
+    found: list[tuple[Decision, int, Answered | None]] = []
+    sets: dict[str, Sequence[object]] = {}
+    shared: set[str] = set()
+    start = made = 0
+    for position, event in read_events(store.events(0, head)):
+        if isinstance(event, ExperimentPut):
+            shared |= {arm[1] for arm in event.arms}
+        related = event.model == model or {event.model, model} <= shared
+        if not related or (event.model != model and not isinstance(event, UserGone)):
+            continue
+        match event:
+            case ModelMade() if not made:
+                start = made = position
+            case ModelGone():
+                made = 0
+            case UserGone():
+                start = position
+            case CandidatesNamed():
+                sets[event.key] = event.ids
+            case Answered():
+                found.append((event.decision, position, event))
+    if not made:
+        raise InvalidArgument(f"model must be one of the store's, got {model!r}")
+    after = 0
+    while rows := store.every_decision(after, 1_000):
+        after = rows[-1].number
+        for row in rows:
+            decision = Decision.read(row.number, row.payload)
+            if decision.model == model and (row.position is None or row.position > head):
+                found.append((decision, -1, None))
+    kept = [
+        each
+        for each in found
+        if each[0].model_version >= start
+        and each[0].teams is None
+        and not (each[0].greedy or each[0].candidates == "narrowed")
+    ]
+    return kept, sets
+
+
+def _catalogs(store: Store, name: str, needed: list[int]) -> dict[int, Catalog]:
+    """Return the registered items at positions, which rise; those that have none are left out."""
+    found: dict[int, Catalog] = {}
+    model: Model | None = None
+    for before, position in pairwise([0, *needed]):
+        for at, payload in store.events(before, position):
+            if payload[:1] not in b"MDIR":
+                continue
+            ((_, event),) = read_events([(at, payload)])
+            if event.model != name:
+                continue
+            if isinstance(event, ModelMade) and model is None:
+                model = Model.made(event)
+            elif isinstance(event, ModelGone):
+                model = None
+            elif isinstance(event, ItemsPut | ItemsGone) and model is not None:
+                model.apply(at, event)
+        if model is not None and model.catalog is not None:
+            found[position] = model.catalog
+    return found

@@ -2,28 +2,60 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
+Gauge = tuple[str, str, dict[str, str], float]
+"""Name, help, labels and value."""
+
 
 class Metrics:
-    """What happened since the start. One event loop writes; anyone may read."""
+    """What happened since the start of this process."""
 
     def __init__(self) -> None:
-        self.requests: dict[tuple[str, int], int] = defaultdict(int)
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "clubcascade_requests",
+            "Requests by endpoint and status.",
+            ["endpoint", "status"],
+            registry=self._registry,
+        )
+        self._feedback = Counter(
+            "clubcascade_feedback",
+            "Feedback by model and outcome.",
+            ["model", "outcome"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "clubcascade_request_seconds",
+            "Time of requests by endpoint.",
+            ["endpoint"],
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+        self._children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self.outcomes: dict[tuple[str, str], int] = defaultdict(int)
-        self.lists: dict[str, int] = defaultdict(int)
-        self._counts: dict[str, list[int]] = defaultdict(lambda: [0] * (len(BUCKETS) + 1))
-        self._sums: dict[str, float] = defaultdict(float)
 
     def took(self, endpoint: str, status: int, seconds: float) -> None:
         """Count a request."""
-        self.requests[endpoint, status] += 1
-        self._counts[endpoint][bisect_left(BUCKETS, seconds)] += 1
-        self._sums[endpoint] += seconds
+        child = self._children.get((endpoint, status))
+        if child is None:
+            counter = self._requests.labels(endpoint, status)
+            child = counter, self._seconds.labels(endpoint)
+            self._children[endpoint, status] = child
+        child[0].inc()
+        child[1].observe(seconds)
+
+    def answered(self, model: str, outcome: str) -> None:
+        """Count a piece of feedback."""
+        self.outcomes[model, outcome] += 1
+        self._feedback.labels(model, outcome).inc()
 
     def quantile(self, endpoint: str, share: float) -> float | None:
         """Return a bound that ``share`` of the requests kept, None if there were none.
@@ -35,67 +67,37 @@ class Metrics:
         >>> metrics.quantile("recommend", 0.5), metrics.quantile("recommend", 0.999)
         (0.001, 0.25)
         """
-        counts = self._counts.get(endpoint)
-        if not counts:
+        buckets = [
+            (float(sample.labels["le"]), sample.value)
+            for metric in self._seconds.collect()
+            for sample in metric.samples
+            if sample.name.endswith("_bucket") and sample.labels["endpoint"] == endpoint
+        ]
+        if not buckets:
             return None
-        left = share * sum(counts)
-        for bound, count in zip((*BUCKETS, 2 * BUCKETS[-1]), counts, strict=True):
-            left -= count
-            if left <= 0:
-                return bound
-        return None
+        bound = next(bound for bound, count in buckets if count >= share * buckets[-1][1])
+        return min(bound, 2 * BUCKETS[-1])
 
-    def text(
-        self,
-        gauges: Iterable[tuple[str, str, dict[str, str], float]],
-        sees: Callable[[str], bool] = lambda _: True,
-    ) -> str:
+    def text(self, gauges: Iterable[Gauge], sees: Callable[[str], bool] = lambda _: True) -> str:
         """Return everything in Prometheus' text format.
 
         Parameters
         ----------
         gauges
-            (name, help, labels, value) each.
+            What is so now.
         sees
             Whether a model may be told of.
         """
-        lines: list[str] = []
-        _head(lines, "clubcascade_requests_total", "counter", "Requests by endpoint and status.")
-        for (endpoint, status), count in sorted(self.requests.items()):
-            labels = _labels({"endpoint": endpoint, "status": str(status)})
-            lines.append(f"clubcascade_requests_total{labels} {count}")
-        _head(lines, "clubcascade_feedback_total", "counter", "Feedback by model and outcome.")
-        for (model, outcome), count in sorted(self.outcomes.items()):
-            if not sees(model):
-                continue
-            labels = _labels({"model": model, "outcome": outcome})
-            lines.append(f"clubcascade_feedback_total{labels} {count}")
-        _head(lines, "clubcascade_request_seconds", "histogram", "Time of requests by endpoint.")
-        for endpoint, counts in sorted(self._counts.items()):
-            total = 0
-            for bound, count in zip((*BUCKETS, "+Inf"), counts, strict=True):
-                total += count
-                labels = _labels({"endpoint": endpoint, "le": str(bound)})
-                lines.append(f"clubcascade_request_seconds_bucket{labels} {total}")
-            labels = _labels({"endpoint": endpoint})
-            lines.append(f"clubcascade_request_seconds_sum{labels} {self._sums[endpoint]:.6f}")
-            lines.append(f"clubcascade_request_seconds_count{labels} {total}")
-        known: set[str] = set()
-        for name, about, values, value in gauges:
-            if name not in known:
-                _head(lines, name, "gauge", about)
-                known.add(name)
-            lines.append(f"{name}{_labels(values)} {value:g}")
-        return "\n".join(lines) + "\n"
-
-
-def _head(lines: list[str], name: str, kind: str, about: str) -> None:
-    lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
-
-
-def _labels(values: dict[str, str]) -> str:
-    quoted = (
-        key + '="' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-        for key, value in values.items()
-    )
-    return "{" + ",".join(quoted) + "}" if values else ""
+        families: dict[str, Metric] = {}
+        for name, about, labels, value in gauges:
+            family = families.setdefault(name, GaugeMetricFamily(name, about, labels=list(labels)))
+            family.add_sample(name, labels, float(value))
+        told = [*self._registry.collect(), *families.values()]
+        for metric in told:
+            metric.samples = [
+                sample
+                for sample in metric.samples
+                if ("model" not in sample.labels or sees(sample.labels["model"]))
+                and not sample.name.endswith("_created")
+            ]
+        return generate_latest(SimpleNamespace(collect=lambda: told)).decode()

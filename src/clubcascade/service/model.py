@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from clubcascade import validation
-from clubcascade.core import Catalog, Floats, Items, Policy
-from clubcascade.errors import ClubCascadeError, InvalidItems
+from clubcascade import model_file, validation
+from clubcascade.core import Catalog, Floats, Ints, Items, Policy
+from clubcascade.errors import ClubCascadeError, InvalidArgument, InvalidItems
 from clubcascade.policies import restored
 from clubcascade.policies._compiled import CompiledPolicy
-from clubcascade.service.records import Event, ItemsGone, ItemsPut, Learned, ModelMade, matrix
+from clubcascade.service.events import Answered, Event, ItemsGone, ItemsPut, ModelMade, matrix
+from clubcascade.service.filters import Columns, Picked
+from clubcascade.service.metadata import Row, pack_rows, unpack_rows
+from clubcascade.service.seen import Seen, other_spelling
 
-RUNS = 2**22
-DRAWS_OF_A_RUN = 2**40
-"""Draws that one opening of a store has to itself: at 10,000 a second they last three years."""
+SERVERS = 2**22
+DRAWS_OF_A_SERVER = 2**40
+"""Draws that one server has to itself: at 10,000 a second they last three years."""
 
 COUNTERS = ("learned", "clicks", "late", "absent", "refused")
 
@@ -36,6 +39,15 @@ class Model:
         self.name = name
         self.policy = policy
         self.catalog: Catalog | None = None
+        self.metadata: dict[Hashable, Row] = {}
+        """Columns of items by id; replaced, never changed."""
+        self.start: dict[str, Any] = {}
+        """What the model was made with, but for its items."""
+        self.seen = Seen({})
+        self._columns: Columns | None = None
+        self._packed: tuple[Catalog, dict[Hashable, Row], Any] | None = None
+        self.maker: Any = None
+        """The maker of features, once a new item came by its row of the table."""
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.version = 0
         self.lock = threading.Lock()
@@ -50,33 +62,90 @@ class Model:
         self._learn_many: Any = policy.learn_many if quick else None  # type: ignore[attr-defined]
 
     @classmethod
-    def made(cls, event: ModelMade, run: int = 0) -> Model:
-        """Make the model of an event; in each run of a store it makes draws of its own."""
+    def made(cls, event: ModelMade, server: int = 0) -> Model:
+        """Make the model of an event; each server makes draws of its own, the first from 0."""
         draws = event.state.get("draws")
-        moved = {} if draws is None else {"draws": draws + run % RUNS * DRAWS_OF_A_RUN}
+        moved = {} if draws is None else {"draws": draws + server % SERVERS * DRAWS_OF_A_SERVER}
         model = cls(event.model, restored(event.policy, event.params, event.state | moved))
         model._made_as, model._made_with = (event.policy, event.params), draws
+        model.start, model.seen = dict(event.start), Seen(event.start)
+        vectors, rows = (model.start.pop(name, None) for name in ("vectors", "metadata"))
+        if vectors is not None:
+            model.catalog = Catalog(vectors, model.start["ids"])
+            model.metadata = unpack_rows(model.start["ids"], rows)
         return model
 
     # -- serving -------------------------------------------------------------------------------
 
     def rank(
         self, user: Hashable, items: Items, k: int
-    ) -> tuple[list[int], tuple[float, ...] | None, int]:
-        """Return rows of a list, their scores, and the version that ranked them.
+    ) -> tuple[list[int], tuple[float, ...] | None, int, int | None]:
+        """Return rows of a list, their scores, and the version and the draw that ranked them.
 
         Loose items have been checked; a catalogue may have another number of features.
         """
         if self._listed is None:
             with self.lock:
+                version, draw = self.version, getattr(self.policy, "next_draw", None)
                 found = self.policy.recommend(user, items, k)
-                return found.tolist(), self._scores_of(user, items, found), self.version
+                return found.tolist(), self._scores_of(user, items, found), version, draw
         if isinstance(items, Catalog):
             self.policy._read_items(items)  # type: ignore[attr-defined]
         k = validation.list_length(k, len(items))  # type: ignore[arg-type]
         with self.lock:
+            version, draw = self.version, self.policy.next_draw  # type: ignore[attr-defined]
             rows, scores = self._listed(user, items, k)
-            return rows, tuple(scores), self.version
+            return rows, tuple(scores), version, draw
+
+    def best(
+        self, user: Hashable, items: Items, k: int
+    ) -> tuple[list[int], tuple[float, ...] | None, int]:
+        """Do what :meth:`rank` does, without exploration: the best items as far as is known."""
+        k = validation.list_length(k, len(items))  # type: ignore[arg-type]
+        weights = getattr(self.policy, "_expected", None)
+        with self.lock:
+            values, version = self.means(user, items), self.version
+            order = None if weights is None else weights(user)
+        if values is None:
+            raise InvalidArgument(
+                f"greedy must be false for {type(self.policy).__name__}, which does not say what "
+                f"it expects of an item"
+            )
+        if order is not None:  # among those that are expected to be clicked for certain
+            order = (items._rows if isinstance(items, Catalog) else np.asarray(items)) @ order
+        return *top(values, k, order), version
+
+    def popular(
+        self, user: Hashable, names: Sequence[Hashable], k: int
+    ) -> tuple[list[int], tuple[float, ...] | None, int] | None:
+        """Return the list of a user nobody knows, for a model that was trained: the most clicked.
+
+        The scores are the shares of users who clicked.
+        """
+        if "users" not in self.start or user in getattr(self.policy, "_numbers", ()):
+            return None
+        columns = self.columns()
+        if names is columns.catalog.ids:
+            counts = columns.popular
+        elif isinstance(names, Picked) and names.names is columns.catalog.ids:
+            counts = columns.popular[names.rows]
+        else:
+            counts = np.array([self.seen.counts.get(each, 0) for each in names], np.float64)
+        k = validation.list_length(k, len(counts))
+        return *top(counts / max(len(self.start["users"]), 1), k), self.version
+
+    def means(self, user: Hashable, items: Items) -> Floats | None:
+        """Return what is expected of items for a user; None for a policy that does not say."""
+        expected = getattr(self.policy, "_means", None)
+        if expected is not None:
+            return expected(user, items)  # type: ignore[no-any-return]
+        known = getattr(self.policy, "_parts", None)
+        if known is not None:
+            try:
+                return known(user, items)[0]  # type: ignore[no-any-return]
+            except ClubCascadeError:
+                return None
+        return None
 
     def _scores_of(self, user: Hashable, items: Items, rows: Any) -> tuple[float, ...] | None:
         if self._scores is None:
@@ -86,8 +155,21 @@ class Model:
         table = items._rows if isinstance(items, Catalog) else np.asarray(items)
         return tuple(self._scores(user, table[rows]).tolist())
 
+    def item_as(self, name: Hashable) -> Hashable:
+        """Return an item's id as the training table has it: 7 and "7" are one item."""
+        known = () if self.catalog is None else self.catalog._index
+        if "ids" not in self.start or name in known:
+            return name
+        other = other_spelling(name)
+        whole = type(other) is int and all(type(each) is int for each in self.start["ids"])
+        return other if other in known or whole else name
+
     def candidates(self, ids: Sequence[Hashable]) -> Floats:
         """Return the features of registered items, one row each, in that order."""
+        return self.registered()._rows.take(self.candidate_rows(ids), axis=0)
+
+    def candidate_rows(self, ids: Sequence[Hashable]) -> Ints:
+        """Return the rows of registered items, which must be distinct."""
         catalog = self.registered()
         index = catalog._index
         try:
@@ -103,7 +185,14 @@ class Model:
             raise InvalidItems("candidates must be distinct, got an id twice")
         if not rows:
             raise InvalidItems("candidates must name at least one item, got none")
-        return catalog._rows.take(rows, axis=0)
+        return np.array(rows)
+
+    def columns(self) -> Columns:
+        """Return the columns of the registered items as arrays, made anew when items change."""
+        catalog, metadata, kept = self.registered(), self.metadata, self._columns
+        if kept is None or kept.catalog is not catalog or kept.metadata is not metadata:
+            kept = self._columns = Columns(catalog, metadata, self.seen.counts)
+        return kept
 
     def registered(self) -> Catalog:
         """Return the registered items; raise if there are none."""
@@ -128,54 +217,80 @@ class Model:
 
     def apply(self, number: int, event: Event) -> None:
         """Change the model by one event of the log."""
-        if isinstance(event, Learned):
+        if isinstance(event, Answered):
             self.learn(number, [event])
             return
         with self.lock:
             match event:
                 case ItemsPut():
-                    self.catalog = with_items(self.catalog, event.ids, event.features)
+                    try:
+                        self.check(event)
+                    except InvalidItems:  # of a server that did not know of those before
+                        self.counters["refused"] += 1
+                    else:
+                        self.catalog = with_items(self.catalog, event.ids, event.features)
+                        new = zip(event.ids, event.metadata or (), strict=False)
+                        self._describe({each: row for each, row in new if row is not None})
                 case ItemsGone():
                     self.catalog = without_items(self.catalog, event.ids)
+                    self._describe(dict.fromkeys(event.ids))
             self.version = number
 
-    def learn(self, number: int, answers: Sequence[Learned]) -> None:
+    def _describe(self, rows: Mapping[Hashable, Row | None]) -> None:
+        """Give items other columns, or none."""
+        if rows:
+            every: dict[Hashable, Row | None] = {**self.metadata, **rows}
+            self.metadata = {each: row for each, row in every.items() if row}
+
+    def learn(self, number: int, answers: Sequence[Answered]) -> None:
         """Change the model by answers that follow one another in the log, the last is ``number``.
 
         The state is the same to the bit as if each had come alone.
         """
         with self.lock:
-            for (late, k, d), alike in groupby(answers, _kind):
+            for (learned, k, d), alike in groupby(answers, _kind):
                 group = list(alike)
-                if late:
-                    self.counters["late"] += len(group)
+                if not learned:
+                    self.counters["late"] += sum(answer.kind == "late" for answer in group)
                 elif self._learn_many is not None and d == self.policy.n_features:
                     # Checked when it was shown.
-                    shown = matrix([answer.shown for answer in group], k * len(group), d)
+                    shown = matrix([a.decision.features for a in group], k * len(group), d)
                     examined, clicks = zip(*[answer.given for answer in group], strict=True)
-                    self._learn_many([answer.user for answer in group], shown, examined, clicks)
+                    users = [answer.decision.user for answer in group]
+                    self._learn_many(users, shown, examined, clicks)
                     self._count(group)
                 else:
                     for answer in group:
                         self._learn(answer)
             self.version = number
 
-    def _learn(self, answer: Learned) -> None:
+    def _learn(self, answer: Answered) -> None:
         """Learn from one answer, as any policy can."""
-        shown: Any = answer.features
+        decision = answer.decision
+        shown: Any = matrix([decision.features], *decision.shape)
         if self.policy.n_features is None:  # it knows items by their ids
-            shown = Catalog(shown, answer.ids)[np.arange(len(answer.ids))]
+            shown = Catalog(shown, decision.items)[np.arange(len(decision.items))]
         try:
-            self.policy.update(answer.user, shown, answer.feedback)
+            self.policy.update(decision.user, shown, answer.feedback)
         except ClubCascadeError:  # the same event is refused again when the log is replayed
             self.counters["refused"] += 1
             return
         self._count([answer])
 
-    def _count(self, answers: list[Learned]) -> None:
+    def _count(self, answers: list[Answered]) -> None:
         self.counters["learned"] += len(answers)
         self.counters["clicks"] += sum(1 for answer in answers if answer.given[1])
         self.counters["absent"] += sum(1 for answer in answers if answer.kind == "absent")
+        for answer in answers:
+            if answer.given[1]:
+                self.seen.add(answer.decision, answer.given[1])
+
+    def draws_of(self, other: Model) -> Model:
+        """Go on with the draws of another copy of the model, so that none is made twice."""
+        draws = other.policy.state().get("draws")
+        if draws is not None:
+            self.policy.load_state(self.policy.state() | {"draws": draws})
+        return self
 
     # -- keeping -------------------------------------------------------------------------------
 
@@ -185,7 +300,7 @@ class Model:
             state = self.policy.state()
             if self._made_with is not None:
                 state["draws"] = self._made_with  # what was drawn since is no part of the log
-            catalog = self.catalog
+            catalog, metadata, seen = self.catalog, self.metadata, self.seen.copy()
             plain: dict[str, Any] = {
                 "policy": self._made_as[0],
                 "params": self._made_as[1],
@@ -197,20 +312,35 @@ class Model:
         arrays = {f"state.{n}": v for n, v in state.items() if isinstance(v, np.ndarray)}
         if catalog is not None:
             arrays["items"] = catalog._rows
+            if metadata:
+                kept = self._packed
+                if kept is None or kept[0] is not catalog or kept[1] is not metadata:
+                    kept = catalog, metadata, pack_rows(catalog.ids, metadata)
+                arrays["metadata"], self._packed = kept[2], kept
+        if self.start:
+            plain["start"], more = model_file.split_state(self.start, "start/")
+            arrays |= more | {"seen": seen.pack()}
         return plain, arrays
 
     @classmethod
     def from_parts(
-        cls, name: str, plain: dict[str, Any], arrays: dict[str, Any], run: int = 0
+        cls, name: str, plain: dict[str, Any], arrays: dict[str, Any], server: int = 0
     ) -> Model:
         """Return the model that :meth:`parts` described."""
-        state = dict(plain["state"])
+        state, more = dict(plain["state"]), {}
         for key, value in arrays.items():
             if key.startswith("state."):
                 state[key.removeprefix("state.")] = np.array(value)
-        model = cls.made(ModelMade(name, plain["policy"], plain["params"], state), run)
+            if key.startswith("start/"):
+                more[key.removeprefix("start/")] = value
+        start = model_file.join_state(plain.get("start", {}), more)
+        model = cls.made(ModelMade(name, plain["policy"], plain["params"], state, start), server)
         if plain["items"] is not None:
             model.catalog = Catalog(arrays["items"], plain["items"])
+            if "metadata" in arrays:
+                model.metadata = unpack_rows(plain["items"], arrays["metadata"])
+        if "seen" in arrays:
+            model.seen.unpack(arrays["seen"])
         model.counters.update(plain["counters"])
         model.version = plain["version"]
         return model
@@ -227,12 +357,28 @@ def parts_of(event: ModelMade, number: int) -> tuple[dict[str, Any], dict[str, A
         "version": number,
     }
     arrays = {f"state.{n}": v for n, v in event.state.items() if isinstance(v, np.ndarray)}
+    if event.start:
+        plain["start"], more = model_file.split_state(event.start, "start/")
+        arrays |= more
     return plain, arrays
 
 
-def _kind(answer: Learned) -> tuple[bool, int, int]:
+def top(values: Floats, k: int, order: Floats | None = None) -> tuple[list[int], tuple[float, ...]]:
+    """Return the rows of the k largest values, equal ones by ``order``, then the first; the values.
+
+    >>> top(np.array([0.5, 0.9, 0.5, 0.1]), 2)
+    ([1, 0], (0.9, 0.5))
+    """
+    least = np.partition(values, len(values) - k)[len(values) - k]
+    some = np.flatnonzero(values >= least)
+    second = values if order is None else order
+    rows = some[np.lexsort((-second[some], -values[some]))[:k]]
+    return rows.tolist(), tuple(values[rows].tolist())
+
+
+def _kind(answer: Answered) -> tuple[bool, int, int]:
     """Answers of one kind, to lists of one shape, can be learned together."""
-    return answer.kind == "late", *answer.shape
+    return answer.learned, *answer.decision.shape
 
 
 def with_items(catalog: Catalog | None, ids: Sequence[Hashable], features: Floats) -> Catalog:

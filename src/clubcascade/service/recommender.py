@@ -3,32 +3,60 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import logging
 import os
+import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Literal, Self
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from clubcascade import validation
 from clubcascade.core import Catalog, Policy
-from clubcascade.errors import ClubCascadeError, InvalidArgument, StoreUnavailable
-from clubcascade.service.asking import DEFAULT_MODEL, Ask
-from clubcascade.service.deciding import Decider
+from clubcascade.errors import (
+    ClubCascadeError,
+    InvalidArgument,
+    StoreError,
+    StoreUnavailable,
+    unknown_name,
+)
+from clubcascade.service.arguments import (
+    DEFAULT_MODEL,
+    Ask,
+    item_names,
+    made_alike,
+    make_policy,
+    model_name,
+    user_id,
+)
+from clubcascade.service.chores import Chores
+from clubcascade.service.decider import Decider
 from clubcascade.service.decision import Decision, Outcome, parse_id
-from clubcascade.service.intake import CallWork, Intake
-from clubcascade.service.making import made_alike, make_policy
+from clubcascade.service.events import (
+    Event,
+    ExperimentGone,
+    ExperimentPut,
+    ItemsGone,
+    ItemsPut,
+    ModelGone,
+    ModelMade,
+)
+from clubcascade.service.experiments import Experiment, Results, check_items, read_arms
+from clubcascade.service.groups import CallWork, Click, DecisionWork, FeedbackWork, Queue
+from clubcascade.service.history import forget, opened
+from clubcascade.service.metadata import described
 from clubcascade.service.model import Model
-from clubcascade.service.names import item_names, model_name
-from clubcascade.service.plan import Click, FeedbackWork
-from clubcascade.service.records import ItemsGone, ItemsPut, ModelMade
-from clubcascade.service.recovery import open_book
-from clubcascade.service.shelf import Shelf
-from clubcascade.service.ticket import Ticket
-from clubcascade.service.upkeep import Upkeep
+from clubcascade.service.models import read_events
+from clubcascade.service.recent import Recent
+from clubcascade.service.trained import File, by_row, fingerprint, made_of
 from clubcascade.service.writer import Writer
+
+if TYPE_CHECKING:
+    from clubcascade.training import Trained
 
 DAY = 86_400.0
 
@@ -40,7 +68,9 @@ class Recommender:
 
     Feedback is validated, deduplicated, appended to a log, synchronised with the disk, learned,
     and then acknowledged, in this order. It may come late, twice, out of order or after a restart.
-    What was learned is a function of the log alone: a restart is the same model to the bit.
+    What was learned is a function of the log alone: a restart is the same model to the bit. Any
+    number of recommenders, in any number of processes, share a store: each takes feedback on the
+    decisions of all, and follows what the others learn.
 
     Parameters
     ----------
@@ -52,9 +82,13 @@ class Recommender:
         ``CohortCascade``.
     n_features
         Number of features of an item, for a policy that is named or left out.
+    trained
+        Instead of a policy: what :func:`clubcascade.train` returned, or its file. The model
+        ``"default"`` is made of it if the store has none, with items, titles and clicks.
     wait
         Seconds that feedback may take, by this machine's clock; what comes later is logged and not
-        learned. Decisions are forgotten after twice that time.
+        learned. After twice that time a decision without an answer is logged as expired, and all
+        are forgotten.
     absent
         What feedback that never comes teaches: nothing (``"ignore"``) or ``"no_click"``.
     durable_decisions
@@ -63,12 +97,15 @@ class Recommender:
         ``unknown``.
     snapshot_every
         Events between two snapshots.
-    compact
-        Whether events that two snapshots hold are dropped from the log.
-    takeover
-        PostgreSQL: take the store from a process that no longer answers.
     repair
         Go on from the last good event if the log is damaged. What is lost is said in ``notes``.
+    patience
+        Seconds that feedback waits for a decision of another server that is not durable yet.
+    archive
+        Folder for old events, as Parquet files; by default one in the store's folder, and none
+        for PostgreSQL, whose servers must share it.
+    keep
+        Days that events are kept in the archive; by default for ever.
     clock
         Seconds since 1970.
 
@@ -98,59 +135,87 @@ class Recommender:
         *,
         policy: Policy | str | None = None,
         n_features: int | None = None,
+        trained: Trained | File | None = None,
         wait: float = DAY,
         absent: Literal["ignore", "no_click"] = "ignore",
         durable_decisions: bool = False,
         snapshot_every: int = 20_000,
-        compact: bool = True,
-        takeover: bool = False,
         repair: bool = False,
+        patience: float = 2.0,
+        archive: str | os.PathLike[str] | None = None,
+        keep: float | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         wait = validation.number("wait", wait, low=0, open_low=True)
+        patience = validation.number("patience", patience, low=0)
         snapshot_every = validation.whole("snapshot_every", snapshot_every, low=1)
+        keep = None if keep is None else validation.number("keep", keep, low=0, open_low=True)
+        if keep is not None and archive is None and "://" in str(store):
+            raise InvalidArgument("keep must be given with an archive, got no archive")
         validation.choice("absent", absent, ("ignore", "no_click"))
         first = make_policy(policy, n_features) if policy or n_features is not None else None
+        if first is not None and trained is not None:
+            raise InvalidArgument("trained must be given without policy and n_features, got both")
         self._closed = False
-        opened, self._book, self.notes = open_book(store, takeover=takeover, repair=repair)
+        self._store, self._models, self.notes = opened(store, repair=repair, archive=archive)
         for note in self.notes:
             _log.warning("%s", note)
-        self._store = opened
         try:
-            self._shelf = Shelf(opened)
-            self._upkeep = Upkeep(
-                opened,
-                self._book,
+            self._recent, self._queue = Recent(self._store), Queue()
+            self._chores = Chores(
+                self._store,
+                self._models,
                 clock=clock,
                 wait=wait,
                 count_absent=absent == "no_click",
                 snapshot_every=snapshot_every,
-                compact=compact,
+                keep=keep,
             )
-            self._intake = Intake()
-            self._writer = Writer(self._intake, opened, self._book, self._shelf, self._upkeep)
-            self._decider = Decider(
-                opened,
-                self._book,
-                self._shelf,
-                self._upkeep,
-                self._intake,
-                durable=bool(durable_decisions),
+            self._writer = Writer(
+                self._queue, self._store, self._models, self._recent, self._chores, patience
             )
         except BaseException:
-            opened.close()
+            self._store.close()
             raise
-        if first is not None:
-            self._ensure_first(first, policy)
+        self._waiting = 0
+        self._results: dict[str, Results] = {}
+        self._telling = threading.Lock()
+        self._forgetting = threading.Lock()
+        self._decider = Decider(
+            self._store,
+            self._models,
+            self._recent,
+            self._queue,
+            self._writer,
+            now=self._chores.now,
+            durable=bool(durable_decisions),
+        )
+        if first is not None or trained is not None:
+            self._ensure_first(first, policy, trained)
 
-    def _ensure_first(self, mine: Policy, asked: Policy | str | None) -> None:
+    def _ensure_first(
+        self, mine: Policy | None, asked: Policy | str | None, trained: Trained | File | None
+    ) -> None:
         try:
-            if DEFAULT_MODEL in self._book.aside:
+            if DEFAULT_MODEL in self._models.aside:
                 return  # the others are served
-            if DEFAULT_MODEL not in self._book.models:
-                self.create_model(DEFAULT_MODEL, mine)
+            if DEFAULT_MODEL not in self._models.models:
+                try:
+                    self.create_model(DEFAULT_MODEL, mine, trained=trained)
+                    return
+                except InvalidArgument:
+                    if DEFAULT_MODEL not in self._models.models:
+                        raise  # else another server was faster
+            if mine is None:
+                if not self.is_made_of(DEFAULT_MODEL, trained):
+                    note = (
+                        f"the store's model {DEFAULT_MODEL!r} stays: it was not made of the "
+                        f"trained model that was given; make one of another name of that"
+                    )
+                    _log.warning("%s", note)
+                    self.notes.append(note)
                 return
-            kept = self._book[DEFAULT_MODEL].policy
+            kept = self._models[DEFAULT_MODEL].policy
             given = isinstance(asked, Policy)
             same = made_alike(mine, kept) if given else mine.n_features == kept.n_features
             if (asked is not None and type(mine) is not type(kept)) or not same:
@@ -167,22 +232,32 @@ class Recommender:
     @property
     def models(self) -> tuple[str, ...]:
         """Names of the models."""
-        return tuple(self._book.models)
+        return tuple(self._models.models)
 
     @property
     def aside(self) -> dict[str, str]:
         """Why models are not served, by name: they cannot be read; the log keeps what is theirs."""
-        return {name: aside.reason for name, aside in self._book.aside.items()}
+        return {name: aside.reason for name, aside in self._models.aside.items()}
 
     def model(self, name: str = DEFAULT_MODEL) -> Model:
         """Return a model: its ``policy``, ``catalog``, ``counters`` and ``version``; only to read.
 
         Its policy learns on by itself; take ``lock`` for several looks at one state.
         """
-        return self._book[name]
+        return self._models[name]
+
+    def is_made_of(self, name: str, trained: Trained | File | None) -> bool:
+        """Tell whether a model was made of that file."""
+        kept = self._models[name].start.get("file")
+        return isinstance(trained, str | bytes | os.PathLike) and kept == fingerprint(trained)
 
     def create_model(
-        self, name: str, policy: Policy | str | None = None, *, n_features: int | None = None
+        self,
+        name: str,
+        policy: Policy | str | None = None,
+        *,
+        n_features: int | None = None,
+        trained: Trained | File | None = None,
     ) -> None:
         """Make a model of another name beside the others.
 
@@ -190,24 +265,159 @@ class Recommender:
         ----------
         name
             Letters, digits, ``_``, ``-`` and ``.``; at most 64.
-        policy, n_features
-            As for the recommender.
+        policy, n_features, trained
+            As for the recommender; of ``trained``, also the bytes of the file.
         """
         name = model_name(name)
-        made = ModelMade.of(name, make_policy(policy, n_features))
+        if trained is None:
+            made = ModelMade.of(name, make_policy(policy, n_features))
+        else:
+            made = made_of(name, trained)
 
         def make() -> None:
-            self._book.check_served(name)
-            if name in self._book.models:
-                raise InvalidArgument(f"name must be that of a new model, got {name!r} again")
-            self._writer.record(made)
+            self._models.check_served(name)
+            if name not in self._models.models and name not in self._models.experiments:
+                position = self._writer.record(made)
+                self._models.check_served(name)
+                if self._models.made_at(name) == position:
+                    return
+            raise InvalidArgument(f"name must be that of a new model, got {name!r} again")
 
         self._call(make)
+
+    def delete_model(self, name: str) -> None:
+        """Delete a model; its events stay in the log, and its name is free again."""
+
+        def delete() -> None:
+            for running in self._models.experiments.values():
+                if name in running.models:
+                    raise InvalidArgument(
+                        f"name must not be that of a model in an experiment, got {name!r}, which "
+                        f"is in {running.put.name!r}"
+                    )
+            if name not in self._models.aside:
+                self._models[name]
+            self._writer.record(ModelGone(name))
+
+        self._call(delete)
+
+    # -- experiments ---------------------------------------------------------------------------
+
+    @property
+    def experiments(self) -> dict[str, Experiment]:
+        """The experiments that run, by name."""
+        return self._models.experiments
+
+    def create_experiment(
+        self,
+        name: str,
+        arms: Mapping[str, tuple[str, float] | tuple[str, float, bool]],
+        *,
+        mode: str = "ab",
+    ) -> None:
+        """Assign users to models: lists asked for in the experiment's name are those of an arm.
+
+        All models of the experiment learn from all of its lists. Lists that are asked for in the
+        name of one of the models are that model's alone.
+
+        Parameters
+        ----------
+        name
+            As for a model, and the name of none.
+        arms
+            Model and share of users of each arm, and True if it is greedy: without exploration.
+            The others are compared with the first one. An arm of share 0 is a shadow model: it
+            learns, and serves nobody.
+        mode
+            ``"ab"``: each user gets the lists of one arm, always the same. ``"interleave"``: every
+            list is made of both arms' rankings, as a screen.
+        """
+        event = ExperimentPut(model_name(name), mode, read_arms(arms, mode))
+
+        def begin() -> None:
+            check_items([self._models[arm[1]] for arm in event.arms])
+            if name not in self._models.models and name not in self._models.experiments:
+                position = self._writer.record(event)
+                if self._models.experiments[name].position == position:
+                    return
+            raise InvalidArgument(f"name must be new, got {name!r} again")
+
+        self._call(begin)
+
+    def delete_experiment(self, name: str) -> None:
+        """End an experiment; its models stay, and what it found is in the log."""
+
+        def end() -> None:
+            self._running(name)
+            self._writer.record(ExperimentGone(name))
+
+        self._call(end)
+
+    def experiment(self, name: str) -> dict[str, Any]:
+        """Tell what the log says of an experiment so far: the same on all servers."""
+        self._check_open()
+        running, until = self._running(name), self._models.position
+
+        def events(after: int) -> Iterator[tuple[int, Event]]:
+            return read_events(self._store.events(after, until))
+
+        with self._telling:
+            found = self._results.get(name)
+            if found is None or found.experiment != running or found.follow(events):
+                found = Results(running)  # from the start: someone may have been forgotten
+                found.follow(events)
+            kept = {key: each for key, each in self._results.items() if key in self.experiments}
+            self._results = kept | {name: found}
+            return found.tell()
+
+    def _running(self, name: str) -> Experiment:
+        try:
+            return self._models.experiments[name]
+        except KeyError:
+            raise unknown_name("experiment", name, self._models.experiments) from None
+
+    # -- users ---------------------------------------------------------------------------------
+
+    def forget_user(self, user: Hashable, *, model: str = DEFAULT_MODEL) -> int:
+        """Forget a user: the model is made anew without what it learned from them.
+
+        Their events and decisions cannot be read any more, by anyone. It takes as long as the
+        model's log takes to learn. What a policy knew before the model was made of it stays.
+
+        Returns
+        -------
+        int
+            The position from which on they are forgotten.
+        """
+        name = user_id(user)
+        known = self._models.related(model) & self._models.models.keys()
+        name = self._models.known_as(name, known)
+        self._call(self._writer.check_writable)  # lists on their way are durable now
+        with self._forgetting:
+            position = forget(
+                self._store,
+                model,
+                name,
+                related=self._models.related(model),
+                exists=model in self._models.models or model in self._models.aside,
+                call=self._call,
+                log=lambda event: int(self._call(partial(self._writer.record, event))),
+            )
+        self._recent.forget_durable()
+        self.snapshot()
+        self._call(partial(self._chores.drop_before, position))
+        return position
 
     # -- items ---------------------------------------------------------------------------------
 
     def register_items(
-        self, ids: Iterable[Hashable], items: npt.ArrayLike, *, model: str = DEFAULT_MODEL
+        self,
+        ids: Iterable[Hashable],
+        items: npt.ArrayLike | None = None,
+        *,
+        columns: Sequence[Mapping[str, Any]] | None = None,
+        metadata: Sequence[Mapping[str, Any] | None] | None = None,
+        model: str = DEFAULT_MODEL,
     ) -> int:
         """Add items to a model's catalogue, or give those it has other features.
 
@@ -217,6 +427,12 @@ class Recommender:
             One name per item: a str or an int.
         items
             One row of features per item, of Euclidean norm at most 1.
+        columns
+            Instead, one row of the table of items each, for a model that was trained with one.
+        metadata
+            What is known of each item besides, by column: text, numbers, truth values, None, lists
+            of these; None leaves it as it was. By default the columns. Alone, it changes the
+            metadata of items that are registered.
         model
             Name of the model.
 
@@ -225,17 +441,28 @@ class Recommender:
         int
             Number of items in the catalogue now.
         """
-        target = self._book[model]
-        features = validation.feature_rows("items", items, target.policy.n_features)
-        names = item_names("ids", ids)
+        target = self._models[model]
+        names = item_names("ids", map(target.item_as, item_names("ids", ids)))
+        rows = None if metadata is None else described("metadata", metadata, len(names))
+        if items is not None and columns is not None:
+            raise InvalidArgument("columns must be given without items, got both")
+        if columns is not None:
+            features, own = by_row(target, names, described("columns", columns, len(names)))
+            rows = [old | (new or {}) for old, new in zip(own, rows or own, strict=True)]
+        elif items is not None:
+            features = validation.feature_rows("items", items, target.policy.n_features)
+        elif rows is not None:
+            features = target.candidates(names)
+        else:
+            raise InvalidArgument("items must be given, or columns, or metadata, got none")
         if len(names) != len(features):
             raise InvalidArgument(f"ids must name {len(features)} items, got {len(names)} names")
-        event = ItemsPut(model, names, np.array(features))
+        event = ItemsPut(model, names, np.array(features), None if rows is None else tuple(rows))
 
         def put() -> int:
             target.check(event)
             self._writer.record(event)
-            return len(target.catalog or ())
+            return len(self._models[model].catalog or ())
 
         return int(self._call(put))
 
@@ -247,11 +474,11 @@ class Recommender:
         int
             How many of these items were there.
         """
-        target = self._book[model]
-        names = item_names("ids", ids)
+        names = tuple(map(self._models[model].item_as, item_names("ids", ids)))
 
         def remove() -> int:
-            known = () if target.catalog is None else target.catalog._index
+            catalog = self._models[model].catalog
+            known = () if catalog is None else catalog._index
             found = tuple(name for name in names if name in known)
             if found:
                 self._writer.record(ItemsGone(model, found))
@@ -271,6 +498,9 @@ class Recommender:
         candidates: Sequence[Hashable] | None = None,
         model: str = DEFAULT_MODEL,
         request_id: str | None = None,
+        exclude_seen: bool = False,
+        filter: str | None = None,
+        greedy: bool = False,
     ) -> Decision:
         """Return a list to show, with the id by which its feedback is known.
 
@@ -291,35 +521,58 @@ class Recommender:
             Name of the model.
         request_id
             The same id gets the same decision again, also after a restart: for retries.
+        exclude_seen
+            Leave out registered items that the user clicked: before training, and the last 500
+            since. The list is shorter if fewer items are left, also with a filter.
+        filter
+            Which registered items may be shown, by their metadata, such as
+            ``'category = "tea" and price < 20'``: see ``clubcascade.service.filters``.
+        greedy
+            Show what is best as far as is known, without exploration.
         """
-        ask = Ask(user, k, items, ids, candidates, model, request_id)
+        ask = Ask(user, k, items, ids, candidates, model, request_id, exclude_seen, filter, greedy)
         self._check_open()
-        record, ticket = self._decider.decide(ask, None)
-        if ticket is not None:
-            ticket.wait()
-        return record.decision()
+        if not self._decider.waits:
+            return self._decider.decide(ask, self._queue.put_quietly)
+        return self._recommend_durably(ask)
 
     async def recommend_async(self, ask: Ask) -> Decision:
         """Do what :meth:`recommend` does, without blocking the event loop on the disk."""
         self._check_open()
-        loop = asyncio.get_running_loop()
-        if self._decider.looks_far(ask):
-            record, ticket = await asyncio.to_thread(self._decider.decide, ask, loop)
+        decide = self._decider.decide
+        if not self._decider.waits:
+            if self._decider.looks_far(ask):
+                return await asyncio.to_thread(decide, ask, self._queue.put_quietly)
+            return decide(ask, self._queue.put_quietly)
+        return await asyncio.to_thread(self._recommend_durably, ask)
+
+    def _recommend_durably(self, ask: Ask) -> Decision:
+        """Return a decision once it, and the one that a request is known by, is on the disk."""
+        future: concurrent.futures.Future[Decision] = concurrent.futures.Future()
+
+        def put(decision: Decision) -> None:
+            self._queue.put(DecisionWork(future, decision))
+            new.append(decision)
+
+        new: list[Decision] = []
+        decision = self._decider.decide(ask, put)
+        if new:
+            future.result()
         else:
-            record, ticket = self._decider.decide(ask, loop)
-        if ticket is not None:
-            await ticket.future()
-        return record.decision()
+            self._call(lambda: None)  # an earlier one is on its way
+        return self._first_of(decision)
 
-    def recommend_at_once(self, ask: Ask) -> Decision | None:
-        """Do what :meth:`recommend` does; None if that would have to wait for a disk or a network.
+    def _first_of(self, decision: Decision) -> Decision:
+        """Return the decision that is known by a request: another server may have been faster."""
+        if decision.request is None:
+            return decision
+        self._recent.forget([decision])
+        return self._decider.earlier(decision.request) or decision
 
-        For event loops: ranking takes microseconds, so it is done where it is asked for.
-        """
-        self._check_open()
-        if self._decider.waits(ask):
-            return None
-        return self._decider.decide(ask, None)[0].decision()
+    def served_by(self, decision_id: str) -> str | None:
+        """Return the model that made a list, if the list is still in memory."""
+        decision = self._recent.find(parse_id(decision_id))
+        return None if decision is None or decision.id != decision_id else decision.model
 
     # -- feedback ------------------------------------------------------------------------------
 
@@ -338,83 +591,89 @@ class Recommender:
         model
             If named, decisions of other models are unknown.
         """
-        (answer,) = self._submit([(decision_id, click)], model, Ticket()).wait()
+        (answer,) = self.feedback_many([(decision_id, click)], model=model)
         if isinstance(answer, ClubCascadeError):
             raise answer
-        outcome: Outcome = answer
-        return outcome
+        return answer
 
     def feedback_many(
         self, answers: Iterable[tuple[str, Click]], *, model: str | None = None
     ) -> list[Outcome | ClubCascadeError]:
         """Learn from several answers in one commit, in order: an outcome or an error for each."""
-        found: list[Outcome | ClubCascadeError] = self._submit(answers, model, Ticket()).wait()
-        return found
-
-    async def feedback_async(
-        self, answers: Iterable[tuple[str, Click]], *, model: str | None = None
-    ) -> list[Outcome | ClubCascadeError]:
-        """Do what :meth:`feedback_many` does, in an event loop."""
-        ticket = Ticket(asyncio.get_running_loop())
-        self._submit(answers, model, ticket)
-        found: list[Outcome | ClubCascadeError] = await ticket.future()
-        return found
-
-    def feedback_soon(
-        self,
-        answers: Iterable[tuple[str, Click]],
-        then: Callable[[Ticket], None],
-        *,
-        model: str | None = None,
-    ) -> None:
-        """Do what :meth:`feedback_async` does; calls ``then`` with a ticket in the event loop."""
-        self._submit(answers, model, Ticket(asyncio.get_running_loop(), then))
-
-    def _submit(
-        self,
-        answers: Iterable[tuple[str, Click]],
-        model: str | None,
-        ticket: Ticket,
-    ) -> Ticket:
         self._check_open()
-        items: list[tuple[int, str, str | None, Click] | None] = []
-        for decision_id, click in answers:
-            parsed = parse_id(decision_id)
-            items.append(None if parsed is None else (*parsed, model, click))
-        work = FeedbackWork(ticket, items)
-        if ticket.loop is None:
-            self._intake.put(work)
-        else:
-            self._intake.put_soon(work, ticket.loop)
-        return ticket
+        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        pieces = [(decision_id, model, click) for decision_id, click in answers]
+        self._queue.put(FeedbackWork(future, pieces))
+        found: list[Outcome | ClubCascadeError] = future.result()
+        return found
+
+    def feedback_async(
+        self, answers: Iterable[tuple[str, Click]], *, model: str | None = None
+    ) -> asyncio.Future[list[Outcome | ClubCascadeError]]:
+        """Do what :meth:`feedback_many` does, in an event loop."""
+        self._check_open()
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        pieces = [(decision_id, model, click) for decision_id, click in answers]
+        self._queue.put(FeedbackWork(future, pieces))
+        return future
 
     # -- keeping -------------------------------------------------------------------------------
 
     def digest(self, model: str | None = None) -> str:
         """Return the SHA-256 of what was learned, with items and counters: of a model or of all."""
-        if model is not None:
-            self._book[model]
-        return str(self._call(lambda: self._book.digest(model)))
+        return self.digest_at(model)[1]
+
+    def digest_at(self, model: str | None = None) -> tuple[int, str]:
+        """Return a position in the log and the digest there: that of every server at this place."""
+        self._check_open()
+        return self._models.digest(model)
+
+    @property
+    def position(self) -> int:
+        """Up to where in the log this server has learned."""
+        return self._models.position
+
+    @property
+    def lag(self) -> int:
+        """How many events of the log this server has not learned yet, or -1 if it cannot tell."""
+        try:
+            return max(self._store.head() - self._models.position, 0)
+        except StoreError:
+            return -1
+
+    @property
+    def server(self) -> int:
+        """Number of this server, that of no other on this store."""
+        return self._store.server
+
+    def follow(self) -> int:
+        """Take in all that the log has now; return the position."""
+        self._call(self._writer.catch_up)
+        return self._models.position
 
     def snapshot(self) -> int:
-        """Write a snapshot now; return the number of the last event in it."""
-        frozen = self._call(self._book.freeze)
-        self._upkeep.save(frozen)
-        return int(frozen.number)
+        """Write a snapshot now; return its position in the log."""
+        frozen = self._call(self._models.freeze)
+        self._chores.save(frozen)
+        return int(frozen.position)
 
     def look_after(self) -> None:
-        """Do now what is done every second: count absent answers, drop what is too old."""
+        """Do now what is done every second: log answers that never came, drop what is too old."""
         self._call(self._writer.look_after)
 
     @property
     def waiting(self) -> int:
         """Number of durable decisions that have no answer yet."""
-        return self._upkeep.waiting
+        try:
+            self._waiting = self._store.waiting()
+        except StoreError:
+            pass  # as it was
+        return self._waiting
 
     @property
     def backlog(self) -> int:
         """How much work waits for the writer."""
-        return self._intake.backlog()
+        return self._queue.backlog()
 
     @property
     def commits(self) -> int:
@@ -427,15 +686,20 @@ class Recommender:
         return self._writer.problem
 
     @property
+    def snapshot_problem(self) -> str | None:
+        """Why the last snapshot could not be written; None if it could."""
+        return self._chores.snapshot_problem
+
+    @property
     def failure(self) -> BaseException | None:
         """What ended the writer for good, None while it lives: start the process anew."""
         return self._writer.dead
 
     def _call(self, call: Callable[[], Any]) -> Any:
         self._check_open()
-        ticket = Ticket()
-        self._intake.put(CallWork(ticket, call))
-        return ticket.wait()
+        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        self._queue.put(CallWork(future, call))
+        return future.result()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -449,7 +713,7 @@ class Recommender:
             return
         self._closed = True
         self._writer.stop()
-        self._upkeep.finish()
+        self._chores.finish()
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -459,4 +723,6 @@ class Recommender:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Recommender({', '.join(self.models) or 'no models'}; {self._book.number} events)"
+        return (
+            f"Recommender({', '.join(self.models) or 'no models'}; {self._models.position} events)"
+        )

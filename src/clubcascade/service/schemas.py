@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from clubcascade.service.settings import Limits
-
-LIMITS = Limits()
-
 Text = Annotated[str, Meta(max_length=200)]
 Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Name = Text | Whole
-Vector = Annotated[list[float], Meta(min_length=1, max_length=LIMITS.features)]
+Vector = Annotated[list[float], Meta(min_length=1)]
 
 
 class Strict(Struct, forbid_unknown_fields=True):
@@ -25,7 +21,7 @@ class RecommendRequest(Strict):
     """Rank items for a user."""
 
     user: Annotated[Name, Meta(description="Id of the user; unknown ones are welcome.")]
-    k: Annotated[int, Meta(ge=1, le=LIMITS.k, description="Length of the list.")]
+    k: Annotated[int, Meta(ge=1, le=2**31, description="Length of the list.")]
     items: Annotated[
         list[Vector] | None,
         Meta(description="Features of the items that may be shown, a row each, norm at most 1."),
@@ -39,6 +35,19 @@ class RecommendRequest(Strict):
         Annotated[str, Meta(min_length=1, max_length=200)] | None,
         Meta(description="The same id gets the same decision again: for retries."),
     ] = None
+    exclude_seen: Annotated[
+        bool, Meta(description="Leave out what the user clicked; the list may be shorter.")
+    ] = False
+    filter: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=2_000)] | None,
+        Meta(description='Which items, by their metadata: `category = "tea" and price < 20`.'),
+    ] = None
+    greedy: Annotated[bool, Meta(description="The best as far as is known: no exploration.")] = (
+        False
+    )
+    metadata: Annotated[
+        bool, Meta(description="Tell the metadata of the items, null where there is none.")
+    ] = False
 
 
 class RecommendResponse(Struct):
@@ -48,6 +57,7 @@ class RecommendResponse(Struct):
     items: list[Name]
     scores: list[float] | None
     model_version: int
+    metadata: list[dict[str, Any] | None] | UnsetType = UNSET
 
 
 class FeedbackItem(Strict):
@@ -66,10 +76,17 @@ class FeedbackItem(Strict):
     ] = UNSET
 
 
+class AnyFeedback(FeedbackItem):
+    """A piece of feedback, or a batch of them."""
+
+    decision_id: str | UnsetType = UNSET  # type: ignore[assignment]
+    feedback: list[FeedbackItem] | UnsetType = UNSET
+
+
 class FeedbackBatch(Strict):
     """Several pieces of feedback; each gets its own answer."""
 
-    feedback: Annotated[list[FeedbackItem], Meta(max_length=LIMITS.batch)]
+    feedback: list[FeedbackItem]
 
 
 class FeedbackAnswer(Struct, omit_defaults=True):
@@ -86,23 +103,50 @@ class FeedbackAnswers(Struct):
     outcomes: list[FeedbackAnswer]
 
 
-class Item(Strict):
-    """An item and its features."""
+Columns = Annotated[
+    dict[str, Any],
+    Meta(description="Texts, numbers, truth values, null, lists of these; by column."),
+]
+
+
+class ItemChange(Strict):
+    """What is new of an item: its features, or its row of the training table; its metadata."""
+
+    features: Vector | None = None
+    columns: Annotated[
+        Columns | None,
+        Meta(description="Instead of features: the item's row of the table of items."),
+    ] = None
+    metadata: Annotated[
+        Columns | None,
+        Meta(description="What to tell of the item; by default as it was, or the columns."),
+    ] = None
+
+
+class ItemPut(ItemChange, kw_only=True):
+    """An item to register, or to change."""
+
+    id: Name
+
+
+class Item(Struct, omit_defaults=True):
+    """An item, its features, and what is known of it."""
 
     id: Name
     features: Vector
+    metadata: Columns | None = None
 
 
 class ItemsPut(Strict):
-    """Items to register, or to give other features."""
+    """Items to register, or to change: features of all, columns of all, or metadata alone."""
 
-    items: Annotated[list[Item], Meta(min_length=1, max_length=LIMITS.candidates)]
+    items: Annotated[list[ItemPut], Meta(min_length=1)]
 
 
 class ItemsDelete(Strict):
     """Items to remove."""
 
-    ids: Annotated[list[Name], Meta(min_length=1, max_length=LIMITS.candidates)]
+    ids: Annotated[list[Name], Meta(min_length=1)]
 
 
 class ItemsAnswer(Struct, omit_defaults=True):
@@ -115,7 +159,7 @@ class ItemsAnswer(Struct, omit_defaults=True):
 class ModelPut(Strict):
     """A model to make."""
 
-    n_features: Annotated[int, Meta(ge=1, le=LIMITS.features)] | None = None
+    n_features: Annotated[int, Meta(ge=1, le=2**31)] | None = None
     policy: Annotated[str, Meta(max_length=100)] | None = None
     params: Annotated[
         dict[str, Any], Meta(description="Further parameters of the policy, by name.")
@@ -142,17 +186,41 @@ class ModelList(Struct):
 
 
 class Digest(Struct):
-    """SHA-256 of what a model has learned, with its items and counters."""
+    """SHA-256 of a model at a position in the log: the same on all servers.
+
+    ``version`` is the position of the last event that changed the model.
+    """
 
     model: str
     digest: str
     version: int
+    position: int
 
 
 class Snapshot(Struct):
-    """Number of the last event in the snapshot."""
+    """Position in the log of the snapshot."""
 
-    event: int
+    position: int
+
+
+class Forgotten(Struct):
+    """From which position in the log on a user is forgotten, or a model is gone."""
+
+    position: int
+
+
+class ItemPage(Struct):
+    """Some of the items, in the order in which they were registered; how many there are."""
+
+    items: list[Item]
+    total: int
+
+
+class UserPage(Struct):
+    """Some of the users, in the order in which they came; how many there are."""
+
+    users: list[Name]
+    total: int
 
 
 class ListedItem(Struct):
@@ -162,6 +230,8 @@ class ListedItem(Struct):
     score: float | None
     mean: float | None = None
     width: float | None = None
+    title: str | None = None
+    metadata: dict[str, Any] | None = None
 
 
 class UserCard(Struct):
@@ -176,12 +246,16 @@ class UserCard(Struct):
 
 
 class Cluster(Struct):
-    """Users that are served as one."""
+    """Users that are served as one; its number, -1 for a user alone, is kept by this server.
+
+    ``likes`` has categories, or words of titles or ids, that the items it likes best share.
+    """
 
     cluster: int
     size: int
     members: list[Name]
     taste: list[ListedItem]
+    likes: str = ""
 
 
 class Clusters(Struct):
@@ -189,6 +263,86 @@ class Clusters(Struct):
 
     clusters: list[Cluster]
     sizes: list[int]
+
+
+class ArmPut(Strict):
+    """An arm of an experiment."""
+
+    model: Annotated[str, Meta(max_length=64, description="Name of the model that serves it.")]
+    share: Annotated[
+        float,
+        Meta(ge=0, description="Relative share of the users; 0: a shadow model, which learns."),
+    ] = 1.0
+    greedy: Annotated[bool, Meta(description="Whether its lists are without exploration.")] = False
+
+
+class ExperimentPut(Strict):
+    """An experiment to begin: the other arms are compared with the first one."""
+
+    arms: Annotated[dict[Annotated[str, Meta(max_length=64)], ArmPut], Meta(min_length=2)]
+    mode: Annotated[
+        Literal["ab", "interleave"],
+        Meta(description="ab: a user gets lists of one arm. interleave: a screen of two arms."),
+    ] = "ab"
+
+
+class ArmInfo(Struct):
+    """An arm so far; without numbers where lists are of both arms."""
+
+    arm: str
+    model: str
+    share: float
+    greedy: bool
+    users: int | None = None
+    lists: int | None = None
+    clicks: int | None = None
+
+
+class VerdictInfo(Struct):
+    """An arm against the first one: 95% intervals that hold at all times, null for no bound.
+
+    ``curve`` has lists, lower and upper bound of the difference in clicks per list.
+    """
+
+    arm: str
+    against: str
+    sentence: str
+    decision: Literal["better", "worse", "alike"] | None
+    rates: list[float | None]
+    difference: list[float | None]
+    relative: list[float | None]
+    asked: float
+    more_lists: float | None
+    curve: list[list[float | None]]
+
+
+class ScreenInfo(Struct):
+    """What interleaving says: the second arm's share of exclusive clicks. Never a verdict."""
+
+    sentence: str
+    share: list[float]
+    curve: list[list[float | None]]
+
+
+class ExperimentInfo(Struct):
+    """An experiment so far, by the order of the log: the same on all servers."""
+
+    experiment: str
+    mode: str
+    since: int
+    position: int
+    lists: int
+    users: int
+    clicks: int
+    arms: list[ArmInfo]
+    verdicts: list[VerdictInfo]
+    screen: ScreenInfo | None
+
+
+class ExperimentList(Struct):
+    """The experiments that run, of those that the key is for."""
+
+    experiments: list[str]
 
 
 class ErrorBody(Struct):

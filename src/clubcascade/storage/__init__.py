@@ -1,19 +1,29 @@
-"""Stores: decisions, a log of events, snapshots. Each is a file of this folder."""
+"""Stores: one log that servers share, decisions, snapshots."""
 
 from __future__ import annotations
 
 import os
+import re
 
-from clubcascade.errors import MissingExtra, StoreDamaged
-from clubcascade.storage.base import Answer, Batch, DecisionRow, Store, checksum
-from clubcascade.storage.salvage import salvage
+from clubcascade.errors import InvalidArgument, MissingExtra
+from clubcascade.storage.archive import modules
+from clubcascade.storage.base import Entry, Group, Row, Store, checksum, server_of
 from clubcascade.storage.sqlite import SqliteStore
 
-__all__ = ["Answer", "Batch", "DecisionRow", "SqliteStore", "Store", "checksum", "open_store"]
+__all__ = [
+    "Entry",
+    "Group",
+    "Row",
+    "SqliteStore",
+    "Store",
+    "checksum",
+    "open_store",
+    "server_of",
+]
 
 
 def open_store(
-    where: str | os.PathLike[str], *, takeover: bool = False, repair: bool = False
+    where: str | os.PathLike[str], *, archive: str | os.PathLike[str] | None = None
 ) -> Store:
     """Open the store of a folder or of a URL ``postgresql://...``.
 
@@ -21,26 +31,23 @@ def open_store(
     ----------
     where
         A folder, made if it does not exist, or a PostgreSQL URL.
-    takeover
-        PostgreSQL: take the store from a writer that no longer answers.
-    repair
-        A folder: go on from the last good event if the log is damaged; what is lost is named in
-        ``notes``.
+    archive
+        Folder of old events. By default one in the folder of the store; none for PostgreSQL,
+        whose servers must share it.
     """
-    if isinstance(where, str) and where.startswith(("postgresql://", "postgres://")):
+    if archive is not None:
+        modules()
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", where) if isinstance(where, str) else None
+    if scheme and scheme[1] not in ("postgresql", "postgres"):
+        raise InvalidArgument(
+            f"store must be a folder or a URL postgresql://..., got {scheme[1]}://..."
+        )
+    if scheme:
         try:
             from clubcascade.storage.postgres import PostgresStore  # noqa: PLC0415 - an extra
         except ImportError as error:
             raise MissingExtra(
                 'a PostgreSQL store needs psycopg: pip install "clubcascade[postgres]"'
             ) from error
-        return PostgresStore(where, takeover=takeover)
-    try:
-        return SqliteStore(where)
-    except StoreDamaged:
-        if not repair:
-            raise
-        notes = salvage(where)
-        store = SqliteStore(where)
-        store.notes.extend(notes)
-        return store
+        return PostgresStore(str(where), archive=archive)
+    return SqliteStore(where, archive=archive)

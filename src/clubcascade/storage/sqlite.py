@@ -1,81 +1,153 @@
-"""A store in one folder: SQLite in WAL mode, every commit synchronised with the disk."""
+"""A store in one folder, for servers of one host: SQLite in WAL mode, every commit synchronised."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
+import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from clubcascade.errors import StoreDamaged, StoreUnavailable
-from clubcascade.storage import starts
+from clubcascade.errors import StoreDamaged, StoreError, StoreUnavailable
+from clubcascade.storage.archive import Archive
 from clubcascade.storage.base import (
     FORMAT,
-    Batch,
-    DecisionRow,
-    Store,
+    SERVERS,
+    Group,
+    Row,
     answered,
     checksum,
     row_checksum,
 )
-from clubcascade.storage.folder_lock import FolderLock
-from clubcascade.storage.head_mark import HeadMark
-from clubcascade.storage.snapshot_files import SnapshotFiles
-from clubcascade.storage.sqlite_database import Database, problems
+from clubcascade.storage.folder import Lock, Mark, SnapshotFiles, open_private
+from clubcascade.storage.sql import SqlStore
 
 DATABASE = "store.db"
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS log (
+  number INTEGER PRIMARY KEY, payload BLOB NOT NULL, sum INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS segments (
+  first INTEGER PRIMARY KEY, last INTEGER NOT NULL, name TEXT NOT NULL, at INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS decisions (
+  number INTEGER PRIMARY KEY, at INTEGER NOT NULL, request TEXT, payload BLOB NOT NULL,
+  outcome TEXT, event INTEGER, sum INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS by_request ON decisions (request) WHERE request IS NOT NULL;
+DROP INDEX IF EXISTS waiting;
+CREATE INDEX IF NOT EXISTS unanswered ON decisions (at) WHERE outcome IS NULL;
+CREATE INDEX IF NOT EXISTS by_time ON decisions (at);
+"""
+PATIENCE = 5.0
+"""Seconds that a writer waits for another one."""
+POLL = 0.01
+"""Seconds between two looks for what other servers appended."""
+_INSERT = (
+    "INSERT OR IGNORE INTO decisions (number, at, request, payload, sum) VALUES (?, ?, ?, ?, ?)"
+)
 
-_DECISION = "SELECT number, at, request, payload, outcome, event, sum FROM decisions"
-_DECISIONS_OF = f"{_DECISION} WHERE number IN (SELECT value FROM json_each(?))"
 
-
-class SqliteStore(Store):
-    """A folder with a database, snapshots, a lock and a mark.
+class SqliteStore(SqlStore):
+    """A folder with a database, snapshots, locks and a mark; servers of this host share it.
 
     Parameters
     ----------
     folder
         Made if it does not exist.
+    archive
+        Folder of old events, by default ``archive`` in the folder, if pyarrow is installed.
     vfs
         Name of the SQLite file system to use; the default one unless a test breaks disks.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, vfs: str | None = None) -> None:
-        self.folder = Path(folder)
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        archive: str | os.PathLike[str] | None = None,
+        vfs: str | None = None,
+    ) -> None:
+        self.folder, self._vfs = Path(folder), vfs
+        if archive is not None or find_spec("pyarrow"):
+            self.archive = Archive(Path(archive or self.folder / "archive"))
         self.notes = []
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (self.folder / "servers").mkdir(exist_ok=True, mode=0o700)
         except FileExistsError:
             raise StoreUnavailable(f"{self.folder} must be a folder, got a file") from None
-        self._lock = FolderLock(self.folder / "lock")
-        self._mark = HeadMark(self.folder / "head")
-        self._database = Database(self.folder / DATABASE, vfs)
+        self._reading = threading.Lock()
+        self._write: sqlite3.Connection | None = None
+        self._read: sqlite3.Connection | None = None
+        self._changes: sqlite3.Connection | None = None
+        self._seen = -1
+        self._mine: Lock | None = None
+        self._shared = Lock(self.folder / "lock")
+        self._turn, self._chores = Lock(self.folder / "turn"), Lock(self.folder / "chores")
+        self._mark = Mark(self.folder / "head")
         try:
+            if not self._shared.take(shared=True):
+                raise self._shared.refuse()
+            self._shared.sign()
             self._files = SnapshotFiles(self.folder / "snapshots")
-            with problems("open the store"):
-                self._database.open()
+            with problems("open the store"), self._turn.turn(PATIENCE):
+                self._connect()
                 self._check_format()
                 self._check_mark()
-                self._count_start()
+                self._count_opening()
         except BaseException:
             self.close()
             raise
 
     # -- opening -------------------------------------------------------------------------------
 
+    def _connect(self) -> None:
+        os.close(open_private(self.folder / DATABASE))
+        write = self._write = self._connection()
+        mode = write.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        if mode != "wal":
+            raise StoreUnavailable(f"{self.folder} must be on a disk that allows WAL, got {mode!r}")
+        write.execute("PRAGMA synchronous=FULL")
+        write.execute("PRAGMA wal_autocheckpoint=2000")
+        write.execute("PRAGMA secure_delete=ON")  # what goes cannot be read in free pages
+        write.executescript(SCHEMA)
+        self._read, self._changes = self._connection(), self._connection()
+        for connection in (self._read, self._changes):
+            connection.execute("PRAGMA query_only=ON")
+
+    def _connection(self) -> sqlite3.Connection:
+        path = (self.folder / DATABASE).absolute().as_uri()
+        uri = path if self._vfs is None else f"{path}?vfs={self._vfs}"
+        return sqlite3.connect(
+            uri, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE
+        )
+
+    def _about(self, name: str) -> str | None:
+        row = self._writer.execute("SELECT value FROM about WHERE name=?", (name,)).fetchone()
+        return None if row is None else row[0]
+
+    def _say(self, name: str, value: str) -> None:
+        self._writer.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
+
     def _check_format(self) -> None:
-        row = self._database.write.execute("SELECT value FROM about WHERE name='format'").fetchone()
-        if row is None:
-            self._database.write.execute("INSERT INTO about VALUES ('format', ?)", (str(FORMAT),))
-            return
-        if not row[0].isdecimal() or not 1 <= int(row[0]) <= FORMAT:
+        found = self._about("format")
+        if found is not None and not (found.isdecimal() and 1 <= int(found) <= FORMAT):
             raise StoreDamaged(
-                f"{self.folder} must be a store of format 1 to {FORMAT}, got format {row[0]!r}; a "
+                f"{self.folder} must be a store of format 1 to {FORMAT}, got format {found!r}; a "
                 f"newer clubcascade may read it"
             )
+        if found != str(FORMAT):
+            self._say("format", str(FORMAT))
 
     def _check_mark(self) -> None:
-        marked, last = self._mark.read(), self.last_event()
+        marked, last = self._mark.read(), self.head()
         if marked is None:
             self._mark.clear()
             if last > 0:
@@ -87,169 +159,232 @@ class SqliteStore(Store):
             )
         self._mark.write(last)
 
-    def _count_start(self) -> None:
-        row = self._database.write.execute("SELECT value FROM about WHERE name='starts'").fetchone()
-        used = self.last_event() > 0
-        self.starts = starts.following(None if row is None else row[0], used=used)
-        self._database.write.execute(
-            "INSERT OR REPLACE INTO about VALUES ('starts', ?)", (starts.write(self.starts),)
-        )
+    def _count_opening(self) -> None:
+        kept = self._about("starts")
+        used = 1 if self.head() else 0
+        self.server = (used if kept is None else read_count(kept)) % (SERVERS - 1) + 1
+        self._say("starts", write_count(self.server))
+        for path in (self.folder / "servers").iterdir():  # of servers that have ended
+            lock = Lock(path)
+            if lock.take():
+                path.unlink(missing_ok=True)
+            lock.release()
+        self._mine = Lock(self.folder / "servers" / str(self.server))
+        self._mine.take()
 
-    # -- writing -------------------------------------------------------------------------------
+    # -- connections ---------------------------------------------------------------------------
 
-    def commit(self, batch: Batch) -> None:
-        """Make a batch durable, whole."""
-        write = self._database.write
-        with problems("write to the store"):
+    @property
+    def _writer(self) -> sqlite3.Connection:
+        if self._write is None:
+            raise StoreUnavailable("the store is closed")
+        return self._write
+
+    @contextmanager
+    def _transaction(self, what: str) -> Iterator[sqlite3.Connection]:
+        """Write in turn with others; the mark follows the log."""
+        write = self._writer
+        with problems(what), self._turn.turn(PATIENCE):
             write.execute("BEGIN IMMEDIATE")
             try:
-                self._insert(write, batch)
-                write.execute("COMMIT")
+                yield write
+                if write.in_transaction:
+                    write.execute("COMMIT")
             except BaseException:
                 if write.in_transaction:
                     write.execute("ROLLBACK")
                 raise
-        if batch.events:
-            self._mark.write(batch.events[-1][0])
+            self._mark.write(_number(write, "SELECT coalesce(max(number), 0) FROM log"))
 
-    def _insert(self, write: sqlite3.Connection, batch: Batch) -> None:
-        if batch.decisions:
-            write.executemany(
-                "INSERT OR IGNORE INTO decisions (number, at, request, payload, sum) "
-                "VALUES (?, ?, ?, ?, ?)",
-                [(*row[:4], checksum(row.number, row.payload)) for row in batch.decisions],
+    def ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._reading, problems("read the store"):
+            if self._read is None:
+                raise StoreUnavailable("the store is closed")
+            return self._read.execute(query, values).fetchall()
+
+    # -- the log -------------------------------------------------------------------------------
+
+    def append(self, group: Group) -> int | None:
+        with self._transaction("write to the store") as write:
+            self._insert(write, group.decisions)
+            if not group.events:
+                return 0
+            first = _number(write, "SELECT coalesce(max(number), 0) FROM log") + 1
+            answers = [
+                (e.outcome, at, answered(e.base, e.outcome, at), e.number)
+                for at, e in enumerate(group.events, first)
+                if e.number is not None
+            ]
+            done = write.executemany(
+                "UPDATE decisions SET outcome=?, event=?, sum=? WHERE number=? AND outcome IS NULL",
+                answers,
             )
-        if batch.events:
+            if answers and done.rowcount != len(answers):
+                write.execute("ROLLBACK")
+                return None
             write.executemany(
                 "INSERT INTO log VALUES (?, ?, ?)",
-                [(number, payload, checksum(number, payload)) for number, payload in batch.events],
-            )
-        if batch.answers:
-            write.executemany(
-                "UPDATE decisions SET outcome=?, event=?, sum=? WHERE number=?",
                 [
-                    (a.outcome, a.event, answered(a.base, a.outcome, a.event), a.number)
-                    for a in batch.answers
+                    (at, e.payload, checksum(at, e.payload))
+                    for at, e in enumerate(group.events, first)
                 ],
             )
+        return first
 
-    def forget_events(self, upto: int, limit: int) -> int:
-        """Drop up to ``limit`` events numbered ``upto`` or below; the last one always stays."""
-        with problems("compact the log"):
-            done = self._database.write.execute(
-                "DELETE FROM log WHERE number IN (SELECT number FROM log WHERE number <= ? AND "
-                "number < (SELECT max(number) FROM log) ORDER BY number LIMIT ?)",
-                (upto, limit),
-            )
-        return done.rowcount
+    def _insert(self, write: sqlite3.Connection, rows: list[Row]) -> None:
+        found = [(*row[:4], checksum(row.number, row.payload)) for row in rows]
+        write.executemany(_INSERT, found)
+        asked = [(number, at, None, *rest) for number, at, request, *rest in found if request]
+        if asked:  # one whose request is there already is kept without it
+            write.executemany(_INSERT, asked)
 
-    def forget_decisions(self, before: int, limit: int) -> int:
-        """Drop up to ``limit`` of the oldest decisions made before a time."""
-        with problems("drop old decisions"):
-            write = self._database.write
-            oldest = write.execute("SELECT at FROM decisions ORDER BY number LIMIT 1").fetchone()
-            if oldest is None or oldest[0] >= before:
-                return 0  # the usual case, every second: nothing is that old
-            done = write.execute(
-                "DELETE FROM decisions WHERE at < ? AND number IN "
-                "(SELECT number FROM decisions ORDER BY number LIMIT ?)",
-                (before, limit),
-            )
-        return done.rowcount
+    def head(self) -> int:
+        if self._read is None:
+            return _number(self._writer, "SELECT coalesce(max(number), 0) FROM log")
+        return int(self.ask("SELECT coalesce(max(number), 0) FROM log")[0][0])
 
-    # -- reading -------------------------------------------------------------------------------
+    def wait(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            time.sleep(POLL)
+            with self._reading, problems("read the store"):
+                if self._changes is None:
+                    return
+                seen = _number(self._changes, "PRAGMA data_version")
+            if seen != self._seen:
+                self._seen = seen
+                return
 
-    def decisions(self, numbers: Sequence[int]) -> list[DecisionRow]:
-        """Return those of the decisions of these numbers that are known, in any order."""
-        with self._database.reader() as read:
-            found = read.execute(_DECISIONS_OF, (f"[{','.join(map(str, numbers))}]",)).fetchall()
-        return [checked(row) for row in found]
+    def erase(self, positions: Sequence[int], numbers: Sequence[int]) -> None:
+        super().erase(positions, numbers)
+        with problems("erase"):  # nor may they stand in the write-ahead log
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def by_request(self, request: str) -> DecisionRow | None:
-        """Return the decision that was made for a client's request id."""
-        with self._database.reader() as read:
-            found = read.execute(f"{_DECISION} WHERE request=?", (request,)).fetchone()
-        return None if found is None else checked(found)
+    def fill(self, server: int, events: Iterable[tuple[int, bytes]], rows: Iterable[Row]) -> None:
+        with self._transaction("restore") as write:
+            self._say("starts", write_count(server))
+            logged = ((at, payload, checksum(at, payload)) for at, payload in events)
+            write.executemany("INSERT INTO log VALUES (?, ?, ?)", logged)
+            found = ((*row, row_checksum(row)) for row in rows)
+            write.executemany("INSERT OR IGNORE INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", found)
 
-    def unanswered(self, after: int, before: int, limit: int) -> list[DecisionRow]:
-        """Return decisions numbered above ``after``, made before that time, without an answer."""
-        query = f"{_DECISION} WHERE number > ? AND at < ? AND outcome IS NULL ORDER BY number LIMIT"
-        with self._database.reader() as read:
-            found = read.execute(f"{query} ?", (after, before, limit)).fetchall()
-        return [checked(row) for row in found]
+    def adopt_archive(self) -> None:
+        """Believe the names of the archive's files, where nothing else is known."""
+        found = [] if self.archive is None else self.archive.found()
+        with self._transaction("repair") as write:
+            write.executemany("INSERT INTO segments VALUES (?, ?, ?, ?)", found)
 
-    def waiting(self) -> int:
-        """Count the decisions without an answer."""
-        return self._number("SELECT count(*) FROM decisions WHERE outcome IS NULL")
+    # -- decisions -----------------------------------------------------------------------------
 
-    def last_event(self) -> int:
-        """Return the number of the last event, 0 if there is none."""
-        return self._number("SELECT coalesce(max(number), 0) FROM log")
+    def decisions(self, numbers: Sequence[int]) -> list[Row]:
+        which = "WHERE number IN (SELECT value FROM json_each(?))"
+        return self.rows(which, f"[{','.join(map(str, numbers))}]")
 
-    def last_decision(self) -> int:
-        """Return the number of the last decision, 0 if there is none."""
-        return self._number("SELECT coalesce(max(number), 0) FROM decisions")
+    # -- servers -------------------------------------------------------------------------------
 
-    def _number(self, query: str) -> int:
-        with self._database.reader() as read:
-            return int(read.execute(query).fetchone()[0])
+    def lives(self, server: int) -> bool:
+        path = self.folder / "servers" / str(server)
+        if server == self.server or not path.exists():
+            return server == self.server
+        lock = Lock(path)
+        try:
+            return not lock.take(shared=True)
+        finally:
+            lock.release()
 
-    def events(self, after: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the events numbered above ``after``, in order, without a gap."""
-        last = self.last_event()
-        while after < last:
-            with self._database.reader() as read:
-                found = read.execute(
-                    "SELECT number, payload, sum FROM log WHERE number > ? ORDER BY number LIMIT ?",
-                    (after, 1000),
-                ).fetchall()
-            for number, payload, expected in found:
-                if number != after + 1:
-                    break
-                if not isinstance(payload, bytes) or checksum(number, payload) != expected:
-                    raise StoreDamaged(f"event {number} of the log is damaged; the last is {last}")
-                after = number
-                yield number, payload
-            else:
-                if found:
-                    continue
-            raise StoreDamaged(f"event {after + 1} of the log is missing; the last is {last}")
+    def leads(self) -> bool:
+        return self._chores.take()
 
     # -- snapshots -----------------------------------------------------------------------------
 
-    def save_snapshot(self, number: int, chunks: Iterable[bytes | memoryview]) -> None:
-        """Keep a snapshot of the state after event ``number``: whole or not at all."""
-        self._files.save(number, chunks)
+    def save_snapshot(self, position: int, chunks: Iterable[bytes | memoryview]) -> None:
+        self._files.save(position, chunks)
 
     def snapshots(self) -> list[int]:
-        """Return the numbers of the snapshots, newest first."""
-        return self._files.numbers()
+        return self._files.positions()
 
-    def load_snapshot(self, number: int) -> bytes:
-        """Return the snapshot of that number."""
-        return self._files.load(number)
+    def load_snapshot(self, position: int) -> bytes:
+        return self._files.load(position)
 
-    def drop_snapshots(self, keep: int) -> None:
-        """Drop all but the newest ``keep`` snapshots."""
-        self._files.keep(keep)
+    def drop_snapshots(self, positions: Iterable[int]) -> None:
+        self._files.drop(positions)
 
     # -- ends ----------------------------------------------------------------------------------
 
     def recover(self) -> None:
-        """Open the database anew after an error of :meth:`commit`."""
-        self._database.reopen()
+        """Connect anew after an error, and believe nothing that is not on the disk.
+
+        After a failed sync the last commit may stand in the write-ahead log without being on the
+        disk. Everything is therefore copied into the database, and that synchronised, before
+        anything is believed.
+        """
+        with self._reading:
+            self._disconnect()
+            with problems("open the store again"), self._turn.turn(PATIENCE):
+                self._connect()
+                found = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if found[0]:
+            raise StoreUnavailable("could not open the store again: the database is busy")
+
+    def _disconnect(self) -> None:
+        for connection in (self._read, self._changes, self._write):
+            if connection is not None:
+                try:
+                    connection.close()
+                except sqlite3.Error:
+                    pass  # a disk that fails now is found by the next open
+        self._read = self._changes = self._write = None
 
     def close(self) -> None:
-        """Let the store go."""
-        self._database.close()
+        with self._reading:
+            self._disconnect()
         self._mark.close()
-        self._lock.release()
+        for lock in (self._turn, self._chores, self._mine, self._shared):
+            if lock is not None:
+                lock.release()
 
 
-def checked(found: tuple[int, int, str | None, bytes, str | None, int | None, int]) -> DecisionRow:
-    """Return a decision as it was written; raise if its checksum does not fit."""
-    row = DecisionRow(*found[:6])
-    whole = isinstance(row.payload, bytes) and isinstance(row.at, int)
-    if not whole or row_checksum(row) != found[6]:
-        raise StoreDamaged(f"decision {row.number} is damaged in the store")
-    return row
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0])
+
+
+# -- the count of openings -----------------------------------------------------------------------
+
+
+def write_count(number: int) -> str:
+    """Return the count as the store keeps it."""
+    return f"{number} {checksum(number, b'starts')}"
+
+
+def read_count(text: str) -> int:
+    """Return the count that :func:`write_count` wrote; raise if it is damaged.
+
+    >>> read_count(write_count(12))
+    12
+    """
+    number, _, _ = text.partition(" ")
+    if not (number.isascii() and number.isdecimal() and len(number) < 10):
+        raise StoreDamaged(f"the count of the store's openings is damaged: {text[:40]!r}")
+    if write_count(int(number)) != text:
+        raise StoreDamaged(f"the checksum of the store's openings does not fit: {text[:40]!r}")
+    return int(number)
+
+
+def unknown_count() -> int:
+    """Return a count where the true one is lost, one that was hardly used before."""
+    return SERVERS // 2 + secrets.randbelow(SERVERS // 4)
+
+
+@contextmanager
+def problems(what: str) -> Iterator[None]:
+    """Turn the errors of SQLite into ours."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except (sqlite3.DatabaseError, OSError, OverflowError, UnicodeDecodeError) as error:
+        name = getattr(error, "sqlite_errorname", "")
+        passing = isinstance(error, sqlite3.OperationalError | OSError)
+        if passing and "CORRUPT" not in name:
+            raise StoreUnavailable(f"could not {what}: {error} {name}".rstrip()) from error
+        raise StoreDamaged(f"could not {what}: the database is damaged: {error}") from error
