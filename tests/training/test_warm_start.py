@@ -1,0 +1,129 @@
+"""Warm starts from sums: what policies know afterwards is the ridge estimate from these sums."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import clubcascade as cc
+from clubcascade.errors import InvalidArgument
+from clubcascade.kernels.cohort_constants import PRECISIONS
+from clubcascade.policies._warm_start import start_from_sums
+from clubcascade.training.fitting import _losses
+from clubcascade.training.sums import everyone, sums
+
+USERS, ITEMS, D, W = 30, 24, 4, 0.3
+
+
+@pytest.fixture(scope="module")
+def world():
+    """Users of three kinds, each with items of its own."""
+    rng = np.random.default_rng(1)
+    vectors = np.zeros((ITEMS, D))
+    vectors[np.arange(ITEMS), np.arange(ITEMS) % 3] = 0.9
+    vectors[:, 3] = 0.3 * rng.random(ITEMS)
+    same = np.arange(USERS)[:, None] % 3 == np.arange(ITEMS)[None, :] % 3
+    clicks = sparse.csr_array((same & (rng.random((USERS, ITEMS)) < 0.8)).astype(np.float32))
+    return clicks, vectors
+
+
+def literal(clicks, vectors, user):
+    """The sums of one user, item by item."""
+    gram, moment = np.zeros((D, D)), np.zeros(D)
+    for item, x in enumerate(vectors):
+        clicked = clicks[[user], [item]].item() > 0
+        gram += (1.0 if clicked else W) * np.outer(x, x)
+        moment += clicked * x
+    return gram, moment
+
+
+def test_what_was_not_clicked_counts_a_little(world):
+    parts = list(sums(*world, W))
+    gram, moment, count = (np.concatenate(each) for each in zip(*parts, strict=True))
+    for user in range(USERS):
+        np.testing.assert_allclose(gram[user], literal(*world, user)[0])
+        np.testing.assert_allclose(moment[user], literal(*world, user)[1])
+    clicked = np.diff(world[0].indptr)
+    np.testing.assert_array_equal(count, np.rint(clicked + W * (ITEMS - clicked)))
+    whole = everyone(*world, W)
+    np.testing.assert_allclose(whole[0], gram.sum(axis=0))
+    np.testing.assert_allclose(whole[1], moment.sum(axis=0))
+
+
+def started(policy, world, **more):
+    clicks = float(world[0].nnz)
+    start_from_sums(policy, list(range(USERS)), sums(*world, W), clicks=clicks, **more)
+    return policy
+
+
+def test_cohort_cascade_knows_the_sums_and_finds_the_kinds(world):
+    losses = {place: 0.5 for place in range(14)} | {5: 0.0}  # everyone, precision 1/4
+    policy = started(cc.CohortCascade(n_features=D), world, losses=losses)
+    total = np.zeros((D, D)), np.zeros(D)
+    for user in range(USERS):
+        gram, moment, _ = policy.statistics(user)
+        np.testing.assert_allclose(gram, literal(*world, user)[0])
+        total[0][:] += gram
+        total[1][:] += moment
+    mean = np.linalg.solve(total[0] + np.eye(D), total[1])
+    np.testing.assert_allclose(policy.cluster_weights("new"), mean)
+    gram, moment = literal(*world, 7)
+    own = np.linalg.solve(gram + PRECISIONS[5] * np.eye(D), moment + PRECISIONS[5] * mean)
+    np.testing.assert_allclose(policy.user_weights(7), own)
+    assert {frozenset(each) for each in policy.clusters()} == {
+        frozenset(range(kind, USERS, 3)) for kind in range(3)
+    }
+
+
+def test_a_started_cohort_cascade_is_a_whole_policy(world, tmp_path):
+    policy = started(cc.CohortCascade(n_features=D), world, losses={0: 0.1, 5: 0.0})
+    policy.save(tmp_path / "model.cc")
+    again = cc.load(tmp_path / "model.cc")
+    catalog = cc.Catalog(world[1])
+    for one in (policy, again):
+        for step in range(30):
+            rows = one.recommend(step % 40, catalog, k=4)
+            one.update(step % 40, catalog[rows], click=step % 4)
+    np.testing.assert_array_equal(policy.state()["gram"], again.state()["gram"])
+    assert policy.clusters() == again.clusters()
+
+
+def test_few_clicks_do_not_make_a_daring_choice():
+    """Precision 1/4 is best by less than two standard errors: the strongest one is taken."""
+    values = [np.full(50, 0.1) for _ in range(14)]
+    noise = np.tile([0.5, -0.5], 25)
+    values[5] = values[5] + 0.01 + noise
+    losses = _losses(values)
+    assert min(losses, key=losses.get) == 0
+    values[5] = values[5] - noise + 0.3  # a clear case
+    losses = _losses(values)
+    assert min(losses, key=losses.get) == 5
+    assert losses[0] == pytest.approx(0.31 / 0.41)
+
+
+@pytest.mark.parametrize("kind", [cc.MultipleLinUCB, cc.C3UCB])
+def test_linear_policies_have_the_ridge_estimate(kind, world, tmp_path):
+    policy = started(kind(n_features=D, beta=0.5, reg=2.0), world)
+    parts = [literal(*world, user) for user in range(USERS)]
+    if kind is cc.C3UCB:
+        gram, moment = (sum(each) for each in zip(*parts, strict=True))
+    else:
+        gram, moment = parts[5]
+    np.testing.assert_allclose(
+        policy.user_weights(5), np.linalg.solve(gram + 2 * np.eye(D), moment)
+    )
+    policy.save(tmp_path / "model.cc")
+    rows = cc.load(tmp_path / "model.cc").recommend(5, cc.Catalog(world[1]), k=3)
+    np.testing.assert_array_equal(rows, policy.recommend(5, cc.Catalog(world[1]), k=3))
+
+
+@pytest.mark.parametrize(
+    ("policy", "sentence"),
+    [
+        (cc.ClubCascade(n_features=D), "CohortCascade, MultipleLinUCB, C3UCB; got ClubCascade"),
+        (cc.CohortCascade(n_features=D, link="logistic"), "must have the identity link"),
+        (cc.CohortCascade(n_features=D, users=["ann"]), "must have learned nothing, got 1 users"),
+    ],
+)
+def test_refused(policy, sentence, world):
+    with pytest.raises(InvalidArgument, match=sentence):
+        started(policy, world)
