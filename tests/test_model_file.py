@@ -1,7 +1,10 @@
 """Model files: foreign, truncated, newer, and written by an interrupted process."""
 
+import errno
 import io
 import json
+import os
+import time
 import zipfile
 from datetime import UTC
 
@@ -162,3 +165,43 @@ def test_an_array_that_claims_to_be_huge_is_refused(tmp_path):
             new.writestr(name, room.getvalue() if huge else old.read(name))
     with pytest.raises(ModelFileError, match="whole clubcascade model file"):
         cc.load(other)
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with pytest.raises(RuntimeError), model_file.atomic_write(path) as file:
+        file.write(b"half")
+        raise RuntimeError
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_names_the_file(tmp_path):
+    path = tmp_path / "file"
+    with (
+        pytest.raises(OSError, match="No space left on device: .*file"),
+        model_file.atomic_write(path),
+    ):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_leftovers_of_a_killed_run_go_but_not_what_another_run_writes(tmp_path):
+    for name in ("x.npz.7.tmp", "z.npz.8.tmp", "y.npz"):
+        (tmp_path / name).touch()
+    long_ago = time.time() - 3600
+    os.utime(tmp_path / "x.npz.7.tmp", (long_ago, long_ago))
+    model_file.remove_abandoned(tmp_path, 60)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["y.npz", "z.npz.8.tmp"]
+
+
+@pytest.mark.parametrize(("mode", "wanted"), [({}, 0o644), ({"mode": 0o600, "sync": True}, 0o600)])
+def test_permissions_are_those_asked_for(tmp_path, mode, wanted):
+    umask = os.umask(0o022)
+    try:
+        with model_file.atomic_write(tmp_path / "file", **mode) as file:
+            file.write(b"x")
+    finally:
+        os.umask(umask)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == wanted

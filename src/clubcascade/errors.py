@@ -15,16 +15,20 @@
     ├── DownloadFailed (OSError)         a file that could not be fetched whole
     ├── StoreError (OSError)             a store that cannot be used now
     │   ├── StoreUnavailable             a write that did not become durable; nothing was learned
-    │   ├── StoreLocked                  a store that another process has open
-    │   ├── StoreFenced                  a store that another process has taken over
+    │   ├── StoreLocked                  a store that a process has open which shares it with nobody
+    │   ├── StoreFenced                  a store that is older than what this process has learned
     │   └── StoreDamaged                 a store whose checksums do not fit
-    └── MissingExtra (ImportError)       a part that needs an optional dependency
+    ├── MissingExtra (ImportError)       a part that needs an optional dependency
+    └── NotEnoughMemory (MemoryError)    more users than the machine has room for
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
+
+_LONGEST = 200  # letters of a value in a message
 
 
 class ClubCascadeError(Exception):
@@ -80,11 +84,11 @@ class StoreUnavailable(StoreError):
 
 
 class StoreLocked(StoreError):
-    """Another process has the store open."""
+    """A process has the store open that shares it with nobody."""
 
 
 class StoreFenced(StoreError):
-    """Another process has taken the store over: this one can write nothing more."""
+    """An older store is in the place of the one that this process has learned from."""
 
 
 class StoreDamaged(StoreError):
@@ -93,6 +97,24 @@ class StoreDamaged(StoreError):
 
 class MissingExtra(ClubCascadeError, ImportError):
     """An optional dependency is missing; the message says how to install it."""
+
+
+class NotEnoughMemory(ClubCascadeError, MemoryError):
+    """More users than the machine has room for; the message says how many, and the bytes."""
+
+
+def brief(value: Any) -> str:
+    """Return a value as messages show it: cut when long, and without fail.
+
+    >>> brief("x" * 1000)[-3:], brief(10**5000)
+    ('xx…', 'an int that cannot be printed')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # numbers of thousands of digits, deep tuples, or a class of the caller
+        kind = type(value).__name__
+        return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} that cannot be printed"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") -> UnknownName:

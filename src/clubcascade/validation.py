@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.errors import InvalidArgument, InvalidItems
+from clubcascade.errors import brief as brief
 
 NORM_TOLERANCE = 1e-5
 """How far above 1 the norm of an item may be: rounding of a row that was scaled to length 1.
@@ -19,21 +20,6 @@ NORM_TOLERANCE = 1e-5
 It is that of single precision with thousands of features, also for float64: there, numbers of
 seven digits from JSON or CSV arrive. Such rows are used as they are, not scaled again.
 """
-_LONGEST = 200  # letters of a value in a message
-
-
-def brief(value: Any) -> str:
-    """Return a value as messages show it: cut when long, and without fail.
-
-    >>> brief("x" * 1000)[-3:], brief(10**5000)
-    ('xx…', 'an int that cannot be printed')
-    """
-    try:
-        text = repr(value)
-    except Exception:  # numbers of thousands of digits, deep tuples, or a class of the caller
-        kind = type(value).__name__
-        return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} that cannot be printed"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 LEAST_RIDGE, MOST_RIDGE = 1e-6, 1e9
@@ -122,12 +108,17 @@ def discounts(name: str, value: Any) -> tuple[float, ...] | None:
     return result
 
 
-def listed(name: str, value: Any, of: str) -> Sequence[Any]:
-    """Return ``value`` if it is a list of something, or a column of a frame as a list; no text."""
+def listed(name: str, value: Any, of: str) -> list[Any] | tuple[Any, ...]:
+    """Return ``value`` if it is a list of something, or a column of a frame as a list; no text.
+
+    >>> listed("clicks", np.array([0, 2]), "positions")
+    [0, 2]
+    """
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return value
+        return value if isinstance(value, list | tuple) else list(value)
     if hasattr(type(value), "__array__") and np.ndim(value) == 1:
-        return list(value)
+        plain = isinstance(value, np.ndarray) and value.dtype.kind in "iufU"  # numbers and texts
+        return value.tolist() if plain else list(value)
     raise InvalidArgument(f"{name} must be a list of {of}, got {brief(value)}")
 
 

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from benchmarks import engine
-from benchmarks.engine import baselines, batches, growth, long_run, profile, speed, start
+from benchmarks.engine import (
+    baselines,
+    batches,
+    growth,
+    long_run,
+    newcomers,
+    profile,
+    speed,
+    start,
+)
 from benchmarks.engine.clock import pace, product_seconds
 from benchmarks.engine.worlds import paper_policy, paper_world
 from clubcascade.policies import POLICIES
@@ -65,6 +74,16 @@ def test_growth():
     table = growth.FEATURES.table(features)
     complete(table)
     assert table.rows[0]["slope"] is None and math.isfinite(table.rows[1]["slope"])
+
+
+def test_newcomers():
+    kinds = ("ClubCascade, complete", "ClubCascade, sparse")
+    answers = [newcomers.measure(kind, n_users=30, rounds=20, joins=40) for kind in kinds]
+    table = newcomers.PART.table(answers)
+    complete(table)
+    for row in table.rows:
+        assert row["ratio"] == pytest.approx(row["newcomer"] / row["round"])
+    assert {job.arguments["kind"] for job in newcomers.PART.jobs(True)} == set(newcomers.KINDS)
 
 
 def test_a_long_run_keeps_its_inverses():

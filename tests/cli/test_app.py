@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from importlib.metadata import version
@@ -7,10 +8,13 @@ from importlib.metadata import version
 import pytest
 from typer.testing import CliRunner
 
+from clubcascade.cli import listing
 from clubcascade.cli.app import app
 from clubcascade.environments import ENVIRONMENTS
-from clubcascade.experiment import shipped
+from clubcascade.experiment import read_experiment, shipped
+from clubcascade.experiment.files import headings
 from clubcascade.policies import POLICIES
+from tests import outside
 
 
 def call(*arguments: str):
@@ -76,9 +80,31 @@ def test_without_the_extras_it_says_how_to_get_them(missing):
     assert 'pip install "clubcascade[experiments]"' in done.stderr
 
 
-def test_help_loads_no_plots_and_no_tables():
+def test_what_is_listed_without_importing_it_is_what_it_is():
+    for folder, registry in (("policies", POLICIES), ("environments", ENVIRONMENTS)):
+        for name, cls in registry.items():
+            if cls.__module__.startswith("clubcascade."):
+                told = listing.summary(inspect.getdoc(cls)), listing.parameters(cls)
+                assert listing.described(folder, name) == told
+    assert set(listing.ENVIRONMENTS) == set(ENVIRONMENTS)
+    for name, (figure, title) in headings().items():
+        experiment = read_experiment(name)
+        assert (figure, title) == (experiment.figure, experiment.title)
+
+
+def test_the_list_has_policies_of_other_packages(tmp_path):
+    done = outside.python(outside.distribution(tmp_path), "-m", "clubcascade", "list")
+    assert "  greedy_ridge\n" in done.stdout and "  club_cascade\n" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["data", "--help"], ["keys", "-h"]])
+def test_a_short_command_loads_nothing_slow(arguments):
+    slow = ("matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy")
     code = (
-        "import sys, clubcascade.cli.app\n"
-        "print([name for name in ('matplotlib', 'pandas') if name in sys.modules])"
+        f"import sys, clubcascade.cli.app\n"
+        f"try: clubcascade.cli.app.app({arguments!r}, prog_name='clubcascade')\n"
+        f"except SystemExit: pass\n"
+        f"print([name for name in {slow!r} if name in sys.modules])"
     )
-    assert python("-c", code).stdout == "[]\n"
+    done = python("-c", code)
+    assert (done.stdout.splitlines()[-1], done.stderr) == ("[]", "")

@@ -1,6 +1,6 @@
 import pytest
 
-from clubcascade.datasets.ratings import column_of
+from clubcascade.datasets.columns import column_of
 from clubcascade.errors import InvalidData
 
 

@@ -25,13 +25,13 @@ def folder(tmp_path):
 
 def test_the_same_input_is_not_prepared_twice(file, folder, monkeypatch):
     first = datasets.prepare_interactions(file, folder=folder)
-    stamp = first.path.stat()
+    stamp = first.path.stat().st_mtime_ns
     monkeypatch.setattr(ratings, "read_clicks", None)  # would fail
     file.rename(file.with_name("moved.csv"))
     again = datasets.prepare_interactions(file.with_name("moved.csv"), name="some", folder=folder)
     assert (first.fresh, again.fresh) == (True, False)
     assert again.data.fingerprint == first.data.fingerprint
-    assert again.path.stat() == stamp
+    assert again.path.stat().st_mtime_ns == stamp
 
 
 def test_other_content_or_other_options_are_prepared_anew(file, folder):

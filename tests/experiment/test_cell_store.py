@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import errno
-import os
-import time
-
 import numpy as np
 import pytest
 
@@ -11,10 +7,8 @@ from clubcascade.errors import ClubCascadeError
 from clubcascade.experiment.cell_store import (
     CURVES,
     CellStore,
-    atomic_write,
     path_of,
     read_cell,
-    remove_leftovers,
     write_cell,
 )
 from clubcascade.experiment.cells import plan
@@ -74,32 +68,6 @@ def test_a_file_of_another_cell_or_format_counts_as_missing(cell, tmp_path):
     curves = dict.fromkeys(CURVES, np.array([60.0]))
     np.savez(path_of(cell, tmp_path), label=label, **curves)
     assert read_cell(cell, tmp_path) is None
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-    with pytest.raises(RuntimeError), atomic_write(path) as file:
-        file.write(b"half")
-        raise RuntimeError
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_full_disk_names_the_file(tmp_path):
-    path = tmp_path / "file"
-    with pytest.raises(OSError, match="No space left on device: .*file"), atomic_write(path):
-        raise OSError(errno.ENOSPC, "No space left on device")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_leftovers_of_a_killed_run_go_but_not_what_another_run_writes(tmp_path):
-    for name in ("x.npz.7.tmp", "z.npz.8.tmp", "y.npz"):
-        (tmp_path / name).touch()
-    long_ago = time.time() - 3600
-    os.utime(tmp_path / "x.npz.7.tmp", (long_ago, long_ago))
-    remove_leftovers(tmp_path)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["y.npz", "z.npz.8.tmp"]
 
 
 def test_a_result_is_kept_in_memory_and_copied_from_folders_beside(cell, tmp_path):

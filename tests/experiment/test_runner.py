@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -335,7 +336,7 @@ def test_a_full_disk_stops_the_run_and_is_continued(whole, tmp_path, monkeypatch
             return written(path)
         return full(path)
 
-    @cell_store.contextmanager
+    @contextmanager
     def full(path):
         with written(path) as file:
             file.write(b"half of it")
@@ -359,7 +360,7 @@ def test_a_full_disk_while_results_are_written_leaves_the_old_ones(whole, tmp_pa
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(cell_store, "remove_leftovers", lambda folder: None)
+    monkeypatch.setattr(cell_store, "remove_abandoned", lambda *_: None)
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match=r"No space left on device: .*results\.parquet"):
         run_experiment(tiny.experiment(title="another"), tmp_path, jobs=1)

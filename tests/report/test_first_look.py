@@ -39,8 +39,8 @@ def test_markdown_has_no_verdict_either(quick):
     assert text.startswith("**A first look**") and "**no verdict**" in text
     assert not VERDICTS.search(text), VERDICTS.search(text)
     text = write_contests(quick, quick / "contests.md").read_text(encoding="utf-8")
-    assert "A first look" in text and "### Goals" not in text
-    assert "| **" not in text, "no ratio is said to miss a goal"
+    assert "A first look" in text
+    assert "| **" not in text, "no ratio is said to be too large"
 
 
 def test_a_whole_run_beside_it_is_judged(quick):
@@ -49,7 +49,7 @@ def test_a_whole_run_beside_it_is_judged(quick):
     assert "A first look" in text and "synthetic-more" not in text[: text.index("<table")]
     assert "1 of 1 comparison holds, 1 more of a first look" in text
     text = write_contests(quick, quick / "contests.md").read_text(encoding="utf-8")
-    assert "A first look" in text and "at most 1.05: 0 of 1 panels" in text
+    assert "A first look" in text and text.count("| **2.0") == 1
 
 
 def test_a_folder_that_does_not_say_is_a_whole_run(tmp_path):

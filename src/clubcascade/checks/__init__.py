@@ -5,8 +5,12 @@
 >>> check_policy(cc.MultipleLinUCB(n_features=3))
 """
 
-from clubcascade.checks.click_models import CLICK_MODEL_CHECKS, check_click_model
-from clubcascade.checks.environments import ENVIRONMENT_CHECKS, check_environment
+from clubcascade.checks.environments import (
+    CLICK_MODEL_CHECKS,
+    ENVIRONMENT_CHECKS,
+    check_click_model,
+    check_environment,
+)
 from clubcascade.checks.policies import POLICY_CHECKS, check_policy
 
 __all__ = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -10,12 +9,15 @@ import typer
 from clubcascade.cli.bench import bench
 from clubcascade.cli.data import data
 from clubcascade.cli.demo import demo
+from clubcascade.cli.evaluate import evaluate
+from clubcascade.cli.history import backup, export, replay, restore
 from clubcascade.cli.keys import keys
 from clubcascade.cli.listing import list_names
 from clubcascade.cli.report import report
 from clubcascade.cli.reproduce import reproduce
 from clubcascade.cli.run import run
 from clubcascade.cli.serve import serve
+from clubcascade.cli.train import train
 
 app = typer.Typer(
     help="Rank items for users, learn from their clicks, discover which users are alike.",
@@ -33,13 +35,21 @@ app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )(bench)
 app.add_typer(data, name="data")
+app.command("train")(train)
+app.command("evaluate")(evaluate)
 app.command("serve")(serve)
 app.command("keys")(keys)
 app.command("demo")(demo)
+app.command("export")(export)
+app.command("replay")(replay)
+app.command("backup")(backup)
+app.command("restore")(restore)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - slow to load
+
         typer.echo(f"clubcascade {version('clubcascade')}")
         raise typer.Exit
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from clubcascade import datasets
-from clubcascade.cli.data_table import shown, summary
 from clubcascade.cli.outcome import console_of, exit_codes
 from clubcascade.cli.progress import bytes_bar
 from clubcascade.datasets.editions import EDITIONS, SERVER, terms_of
-from clubcascade.datasets.files import Progress
+
+if TYPE_CHECKING:
+    from clubcascade.datasets.files import Progress
 
 PIPED = 160
 """Columns of a table where the output is no terminal."""
@@ -166,6 +167,8 @@ def pools(
 def list_prepared(folder: Folder = None) -> None:
     """Show the data sets that are prepared."""
     with exit_codes():
+        from clubcascade.cli.data_table import shown  # noqa: PLC0415 - slow to load
+
         console = console_of(PIPED)
         found = datasets.prepared(folder)
         if not found:
@@ -178,6 +181,8 @@ def list_prepared(folder: Folder = None) -> None:
 
 def _prepare(title: str, make: Callable[[Progress], datasets.Prepared]) -> None:
     """Prepare with a progress bar, and say what there is now."""
+    from clubcascade.cli.data_table import summary  # noqa: PLC0415 - slow to load
+
     with bytes_bar(title) as progress:
         done = make(progress)
     for line in summary(done):

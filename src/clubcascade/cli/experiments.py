@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from clubcascade import experiment, report
-from clubcascade.cli.drawing import Drawing
 from clubcascade.cli.outcome import FAILED, console_of
 from clubcascade.cli.progress import experiment_bar
 from clubcascade.cli.tables import final_values
@@ -59,6 +58,8 @@ def carry_out(
 
     At the end, write the page of the folder that ``page_of`` names, if it names one.
     """
+    from clubcascade.cli.drawing import Drawing  # noqa: PLC0415 - slow to load
+
     failed = False
     with Drawing(aside=len(plans) > 1) as drawing, experiment_bar("") as progress:
         reports = experiment.run_experiments(

@@ -8,15 +8,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
 if TYPE_CHECKING:
     from clubcascade.experiment import Step
@@ -28,17 +19,19 @@ def experiment_bar(title: str) -> Iterator[Callable[[Step], None]]:
 
     The bar and the time left go by the effort of the runs, the numbers beside them count the runs.
     """
+    from rich import progress as bars  # noqa: PLC0415 - slow to load
+
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[runs]} runs,"),
-        TimeElapsedColumn(),
-        TextColumn("so far,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.TextColumn("{task.fields[runs]} runs,"),
+        bars.TimeElapsedColumn(),
+        bars.TextColumn("so far,"),
+        bars.TimeRemainingColumn(),
+        bars.TextColumn("left"),
     )
-    with Progress(
+    with bars.Progress(
         *columns,
         console=console,
         disable=not console.is_terminal,
@@ -60,18 +53,44 @@ def experiment_bar(title: str) -> Iterator[Callable[[Step], None]]:
 
 
 @contextmanager
-def bytes_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each thing done; the callable moves it: what, how many bytes, of how many."""
+def steps_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar for each thing done; the callable moves it: what, how much, of how much."""
+    from rich import progress as bars  # noqa: PLC0415 - slow to load
+
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("left"),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeRemainingColumn(),
+        bars.TextColumn("left"),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with bars.Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        tasks = {}
+
+        def move(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(f"{title}: {what}", total=total)
+            bar.update(tasks[what], completed=done, total=total)
+
+        yield move
+
+
+@contextmanager
+def bytes_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar for each thing done; the callable moves it: what, how many bytes, of how many."""
+    from rich import progress as bars  # noqa: PLC0415 - slow to load
+
+    console = Console(stderr=True)
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.DownloadColumn(),
+        bars.TransferSpeedColumn(),
+        bars.TimeRemainingColumn(),
+        bars.TextColumn("left"),
+    )
+    with bars.Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         tasks = {}
 
         def move(what: str, done: int, total: int) -> None:

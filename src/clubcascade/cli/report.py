@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from clubcascade.cli.outcome import exit_codes
-from clubcascade.cli.reproduce import EVALUATION
 
 
 def report(
@@ -33,13 +32,6 @@ def report(
             help="Also write how CohortCascade did against the best of the others, as Markdown."
         ),
     ] = None,
-    field: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write how every policy did on every panel: a Markdown file, and a heat map "
-            "beside it. Folders of the evaluation count alone where there are some."
-        ),
-    ] = None,
 ) -> None:
     """Write one HTML page with the figures, the tables and the paper's claims.
 
@@ -59,6 +51,3 @@ def report(
             typer.echo(f"wrote {reports.write_markdown(folder, markdown)}")
         if contests is not None:
             typer.echo(f"wrote {reports.write_contests(folder, contests)}")
-        if field is not None:
-            for path in reports.write_field(folder, field, of=EVALUATION):
-                typer.echo(f"wrote {path}")

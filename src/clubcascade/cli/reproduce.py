@@ -21,12 +21,13 @@ from clubcascade.cli.experiments import (
 )
 from clubcascade.cli.outcome import exit_codes
 from clubcascade.errors import unknown_name
+from clubcascade.experiment.files import headings
 
 OUT = Path("clubcascade-results")
 GROUPS = ("all", "discussion", "evaluation", "experiments", "paper")
 DISCUSSION = ("ask", "dcm", "glm", "rare_users", "relax", "spanner")
 """What the paper has a theorem or a paragraph for, but no experiment."""
-EVALUATION = ("grid", "grid_real")
+EVALUATION = ("grid", "grid_real", "newcomers", "newcomers_real", "panels", "panels_real")
 """Long runs that judge policies: only for who asks for them."""
 
 
@@ -85,8 +86,8 @@ def reproduce(
 
 def chosen(figure: str) -> list[str]:
     """Return the names of the figures that were asked for, those of the paper first."""
-    known = ordered()
-    paper = [name for name, number in known.items() if number is not None]
+    known = headings()
+    paper = [name for name, (number, _) in known.items() if number is not None]
     groups = {
         "all": [name for name in known if name not in EVALUATION],
         "discussion": list(DISCUSSION),
@@ -109,12 +110,6 @@ def words(figure: str) -> list[str]:
     ['glm', 'dcm']
     """
     return [word.strip() for word in figure.split(",")]
-
-
-def ordered() -> dict[str, int | None]:
-    """Return the shipped figures and their numbers in the paper, in its order, then the others."""
-    numbers = {name: experiment.read_experiment(name).figure for name in experiment.shipped()}
-    return dict(sorted(numbers.items(), key=lambda item: (item[1] is None, item[1] or 0, item[0])))
 
 
 def folder_of(name: str, plan: experiment.Experiment, changes: dict[str, str]) -> str:

@@ -12,8 +12,9 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from clubcascade.datasets.files import Progress, naming, silent
+from clubcascade.datasets.files import Progress, silent
 from clubcascade.errors import DownloadFailed, InvalidArgument
+from clubcascade.model_file import naming
 
 TIMEOUT = 30.0
 """Seconds without a byte after which a connection counts as cut off."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-import secrets
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from clubcascade.errors import DataMissing, InvalidData
+from clubcascade.model_file import atomic_write, remove_abandoned
 
 Progress = Callable[[str, int, int], None]
 """What is being done, how many bytes are done, of how many."""
@@ -61,39 +60,9 @@ def file_at(path: PathLike) -> Path:
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Name the file in errors of the system that name none, such as that of a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is not None or type(error) is not OSError or error.errno is None:
-            raise
-        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
-
-
-@contextmanager
 def written(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file, and give it its name once all of it is on the disk.
-
-    Whatever goes wrong, nothing half-written is left, and an earlier file stays as it was.
-    """
+    """Open a file that has its name, in a folder that is made, once all of it is on the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for old in path.parent.glob(f".{path.name}.*.tmp"):
-        with suppress(OSError):
-            if time.time() - old.stat().st_mtime > ABANDONED:
-                old.unlink()
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with naming(path), temporary.open("xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    with suppress(OSError):  # the new name survives a power loss too, where the system can do that
-        handle = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    remove_abandoned(path.parent, ABANDONED, f".{path.name}.*.tmp")
+    with atomic_write(path, sync=True) as stream:
+        yield stream

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +10,7 @@ import pyarrow.compute as pc
 
 from clubcascade import validation
 from clubcascade.datasets.clicks import Clicks, readable
+from clubcascade.datasets.columns import column_of
 from clubcascade.datasets.files import PathLike, Progress, file_at, silent
 from clubcascade.datasets.interactions import Interactions
 from clubcascade.datasets.preparing import Prepared, prepare
@@ -20,15 +19,6 @@ from clubcascade.datasets.tables import RatingsFile
 from clubcascade.errors import InvalidArgument, InvalidData
 
 TERMS = "those of whoever made the file"
-KNOWN = {
-    "user": "user userid uid customer customerid visitor visitorid member memberid reviewer "
-    "reviewerid account accountid client clientid",
-    "item": "item itemid iid movie movieid product productid business businessid article articleid "
-    "book bookid isbn asin song songid track trackid artist artistid game gameid video videoid sku",
-    "rating": "rating ratings stars score overall",
-    "time": "timestamp time date datetime unixreviewtime ts",
-}
-"""Names that a column is recognised by, the usual ones first, without case and punctuation."""
 
 
 def prepare_interactions(
@@ -136,26 +126,3 @@ class _Span:
         if seen["min"] is not None:
             self.low = seen["min"] if self.low is None else min(self.low, seen["min"])
             self.high = seen["max"] if self.high is None else max(self.high, seen["max"])
-
-
-def column_of(role: str, found: Sequence[str], wanted: str | None, where: object) -> str:
-    """Return the column for a role: the wanted one, or the one whose name says it.
-
-    >>> column_of("user", ["userId", "movieId", "rating"], None, "ratings.csv")
-    'userId'
-    """
-    names = ", ".join(repr(name[:40]) for name in found[:30])
-    listed = f"Columns found: {names}{', …' if len(found) > 30 else ''}"
-    if wanted is not None:
-        if wanted in found:
-            return wanted
-        near = difflib.get_close_matches(wanted, found, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise InvalidData(f"{where} has no column {wanted!r}{hint} {listed}")
-    plain = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in reversed(found)}
-    for name in KNOWN[role].split():
-        if name in plain:
-            return plain[name]
-    raise InvalidData(
-        f"{where} has no column that looks like the {role}; name it with --{role}. {listed}"
-    )

@@ -23,6 +23,7 @@ from clubcascade.datasets.files import PathLike, written
 from clubcascade.datasets.ids import Ids
 from clubcascade.datasets.interactions import Interactions, assemble
 from clubcascade.errors import InvalidArgument, InvalidData
+from clubcascade.model_file import HEADER, write_archive
 
 VARIABLE = "CLUBCASCADE_DATA"
 """The environment variable that names the folder of prepared data."""
@@ -31,7 +32,6 @@ FORMAT = 1
 """Number of the format of prepared data."""
 
 _MAGIC = "clubcascade data"
-_HEADER = "header.json"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _DAMAGE = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, ValueError, TypeError, RuntimeError)
 
@@ -87,11 +87,8 @@ def write(data: Interactions, path: Path) -> None:
     for side, ids in (("user", data.user_ids), ("item", data.item_ids)):
         texts = ids if isinstance(ids, Ids) else Ids.of(ids)
         arrays |= {f"{side}_letters": texts.letters, f"{side}_ends": texts.ends}
-    with written(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_HEADER, json.dumps(header))
-        for name, value in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, value, allow_pickle=False)
+    with written(path) as stream:
+        write_archive(stream, header, arrays)
 
 
 def read(path: Path) -> Interactions:
@@ -107,9 +104,9 @@ def read_header(path: Path) -> dict[str, Any] | None:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            if _HEADER not in archive.namelist():
+            if HEADER not in archive.namelist():
                 return None
-            header = json.loads(archive.read(_HEADER))
+            header = json.loads(archive.read(HEADER))
     except _DAMAGE as error:
         raise InvalidData(
             f"{path} must be a whole .npz file, got one that is cut short or of another kind "

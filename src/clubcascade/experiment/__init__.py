@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from clubcascade.experiment.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
-    from clubcascade.experiment.config import read_experiment, shipped
+    from clubcascade.experiment.config import read_experiment
     from clubcascade.experiment.data import data_names, runnable
+    from clubcascade.experiment.files import shipped
     from clubcascade.experiment.progress import Step
     from clubcascade.experiment.results import Results, read_results, summarise
     from clubcascade.experiment.runner import RunReport, run_experiment, run_experiments
@@ -37,8 +38,9 @@ __all__ = [
 ]
 
 _MODULES = {
-    "config": ("read_experiment", "shipped"),
+    "config": ("read_experiment",),
     "data": ("data_names", "runnable"),
+    "files": ("shipped",),
     "progress": ("Step",),
     "results": ("Results", "read_results", "summarise"),
     "runner": ("RunReport", "run_experiment", "run_experiments"),

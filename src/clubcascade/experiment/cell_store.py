@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from clubcascade.experiment.cells import RESULTS_FORMAT, Cell
+from clubcascade.model_file import atomic_write, remove_abandoned
 
 CELLS = "cells"
 CURVES = ("round", "reward", "regret", "n_clusters", "rand_index")
@@ -54,7 +52,7 @@ class CellStore:
     def __init__(self, folder: Path, beside: Iterable[Path] = ()) -> None:
         self.place = folder / CELLS
         self.place.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(self.place)
+        remove_abandoned(self.place, ABANDONED)
         self._beside = [each / CELLS for each in beside if each != folder]
         self._results: dict[str, CellResult] = {}
 
@@ -107,27 +105,3 @@ def read_cell(cell: Cell, folder: Path) -> CellResult | None:
     whole = len(lengths) == 1 and 0 not in lengths and curves["round"][-1] == cell.rounds
     known = label.get("format") == RESULTS_FORMAT and label.get("key") == cell.key
     return CellResult(curves, *extra, sums) if whole and known else None
-
-
-@contextmanager
-def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """Open a file under a temporary name, and give it its own name once it is whole."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-        temporary.replace(path)
-    except OSError as error:
-        if error.filename is None and error.errno is not None:  # such as a full disk
-            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of a run that was killed, but none that another run writes now."""
-    for file in folder.glob("*.tmp"):
-        with suppress(OSError):
-            if time.time() - file.stat().st_mtime > ABANDONED:
-                file.unlink(missing_ok=True)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,7 +15,8 @@ from msgspec.structs import asdict, replace
 from clubcascade.environments import ENVIRONMENTS
 from clubcascade.errors import InvalidConfig, unknown_name
 from clubcascade.experiment.bounds import BOUNDS
-from clubcascade.experiment.data import titled, with_data
+from clubcascade.experiment.data import with_data
+from clubcascade.experiment.files import file_of, merged, read_content, shipped, titled
 from clubcascade.experiment.parameters import check_grid, complete
 from clubcascade.experiment.placeholders import check_environment
 from clubcascade.experiment.schema import (
@@ -37,25 +35,20 @@ from clubcascade.experiment.schema import (
 )
 from clubcascade.policies import POLICIES
 from clubcascade.policies._legacy import upgraded_entry
-from clubcascade.validation import brief
 
-__all__ = ["Contender", "Experiment", "Panel", "Tune", "parse", "read_experiment", "shipped"]
+__all__ = [
+    "Contender",
+    "Experiment",
+    "Panel",
+    "Tune",
+    "parse",
+    "read_content",
+    "read_experiment",
+    "shipped",
+]
 
-MOST_EXTENDED = 10
-"""How many files may extend one another."""
 TUNING_SEED = 1_000_000
 """The first seed of tuning where the file says how many: far from those of the runs."""
-
-
-def shipped() -> dict[str, Traversable]:
-    """Return the experiment files that come with the package, by name.
-
-    >>> "synthetic" in shipped()
-    True
-    """
-    folder = resources.files("clubcascade.experiment") / "figures"
-    files = sorted(folder.iterdir(), key=lambda file: file.name)
-    return {f.name.removesuffix(".toml"): f for f in files if f.name.endswith(".toml")}
 
 
 def read_experiment(
@@ -86,52 +79,12 @@ def read_experiment(
     >>> experiment.figure, experiment.rounds, experiment.seeds, len(experiment.panels)
     (1, 1000, (0, 1, 2), 4)
     """
-    file = _file(source)
+    file = file_of(source)
     changes = {"rounds": rounds, "seeds": seeds}
     try:
         return parse(read_content(file), quick=quick, changes=changes, data=data)
     except InvalidConfig as error:
         raise InvalidConfig(f"{file.name}: {error}") from None
-
-
-def read_content(file: Traversable, before: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the tables of a file, with those of the file that it extends."""
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidConfig(f"not a TOML file: {error}") from None
-    name = content.pop("extends", None)
-    if name is None:
-        return content
-    wanted = f"extends must be another file, by name or path, got {brief(name)}"
-    try:
-        base = _base(file, name)
-        found = base.is_file()
-    except InvalidConfig:
-        raise
-    except (OSError, TypeError, ValueError):
-        raise InvalidConfig(wanted) from None
-    if not found or str(base) in (before := [*before, str(file)]):
-        raise InvalidConfig(wanted)
-    if len(before) > MOST_EXTENDED:
-        raise InvalidConfig(f"extends must end after {MOST_EXTENDED} files, got {before[0]!r}")
-    try:
-        inherited = read_content(base, before)
-    except InvalidConfig as error:
-        raise InvalidConfig(f"extends {base.name}: {error}") from None
-    inherited.pop("figure", None)
-    return dict(_merged(inherited, content))
-
-
-def _base(file: Traversable, name: Any) -> Traversable:
-    """Return the file that another one names: a shipped one, or one by its path from there."""
-    if not isinstance(name, str):
-        raise TypeError(name)
-    if isinstance(file, Path) and name.endswith(".toml"):
-        return (file.parent / name).resolve()
-    if name not in shipped():
-        raise InvalidConfig(f"extends: {unknown_name('experiment', name, shipped())}")
-    return shipped()[name]
 
 
 def parse(
@@ -184,26 +137,6 @@ def _given(changes: FileTable | None) -> dict[str, Any]:
     return {} if changes is None else _stated(asdict(changes))
 
 
-def _file(source: str | os.PathLike[str] | Traversable) -> Traversable:
-    if isinstance(source, Traversable) and not isinstance(source, str):
-        return source
-    known = shipped()
-    name = os.fspath(source)
-    if name in known:
-        return known[name]
-    if isinstance(source, str) and not name.endswith(".toml"):
-        raise unknown_name("experiment", name, known)
-    return Path(name)
-
-
-def _merged(base: Any, own: Any) -> Any:
-    """Return a value instead of another one; of two tables, all keys of both."""
-    if not isinstance(base, Mapping) or not isinstance(own, Mapping):
-        return own
-    changed = {key: _merged(base.get(key), value) for key, value in own.items()}
-    return {**base, **changed}
-
-
 def _counted(table: Any, first: int = 0) -> Any:
     """Return a table with lists of seeds where it, its ``tune`` or ``quick`` say how many."""
     if not isinstance(table, Mapping):
@@ -223,7 +156,7 @@ def _written_out(content: Mapping[str, Any], data: Mapping[str, str]) -> dict[st
     table: dict[str, Any] = _counted(content)
     if isinstance(panels := table.get("panels"), list):
         shared = table.get("all_panels", {})
-        table["panels"] = [with_data(_merged(shared, panel), data) for panel in panels]
+        table["panels"] = [with_data(merged(shared, panel), data) for panel in panels]
     if isinstance(policies := table.get("policies"), list):
         table["policies"] = [
             {"label": each["policy"], **each} if _named(each) else each for each in policies

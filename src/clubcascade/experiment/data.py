@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import PurePath
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,32 +10,11 @@ from msgspec.structs import replace
 from clubcascade import datasets
 from clubcascade.datasets import Interactions
 from clubcascade.errors import ClubCascadeError, DataMissing
+from clubcascade.experiment.files import name_of
 from clubcascade.experiment.schema import Experiment, Panel
-
-PLACEHOLDER = "{data}"
-"""What stands for the name of a panel's data set in titles."""
 
 _LENT: dict[str, Interactions] = {}
 """Data sets by fingerprint that this process was given, instead of finding them on its disk."""
-
-
-def name_of(clicks: str) -> str:
-    """Return what people call a data set: its name, or that of its file.
-
-    >>> name_of("yelp"), name_of("pools/small.npz")
-    ('yelp', 'small')
-    """
-    return PurePath(clicks).stem if clicks.lower().endswith(".npz") else clicks
-
-
-def titled(title: str, clicks: Iterable[Any]) -> str:
-    """Put the names of data sets into a title.
-
-    >>> titled("Clicks on {data}", ["yelp", None, "yelp", "pools/small.npz"])
-    'Clicks on yelp and small'
-    """
-    names = dict.fromkeys(name_of(name) for name in clicks if isinstance(name, str))
-    return title.replace(PLACEHOLDER, " and ".join(names)) if names else title
 
 
 def with_data(panel: Any, changes: Mapping[str, str]) -> Any:

@@ -18,13 +18,14 @@ import pyarrow.parquet as pq
 import tomli_w
 
 from clubcascade.errors import InvalidArgument
-from clubcascade.experiment.cell_store import CURVES, CellResult, atomic_write
+from clubcascade.experiment.cell_store import CURVES, CellResult
 from clubcascade.experiment.cells import Cell
 from clubcascade.experiment.config import plain, read_experiment
 from clubcascade.experiment.intervals import mean_interval
 from clubcascade.experiment.provenance import provenance
 from clubcascade.experiment.schema import Experiment
 from clubcascade.kernels import loop
+from clubcascade.model_file import atomic_write
 
 RESULTS, SUMMARY, VISITS = "results.parquet", "summary.csv", "visits.csv"
 CONFIG, PROVENANCE = "config.toml", "provenance.json"

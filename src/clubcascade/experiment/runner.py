@@ -12,7 +12,7 @@ from pathlib import Path
 
 from clubcascade import validation
 from clubcascade.errors import InvalidArgument
-from clubcascade.experiment.cell_store import CellStore, atomic_write
+from clubcascade.experiment.cell_store import CellStore
 from clubcascade.experiment.cells import Cell, plan
 from clubcascade.experiment.data import data_sets
 from clubcascade.experiment.progress import COMPILING, RUNNING, TUNING, Progress, ProgressCounter
@@ -22,6 +22,7 @@ from clubcascade.experiment.running import run_task, warm_up
 from clubcascade.experiment.schema import Experiment
 from clubcascade.experiment.tuners import settled, tuners, write_choices
 from clubcascade.experiment.workers import ProcessWorkers, cores
+from clubcascade.model_file import atomic_write
 
 FAILURES = "failures.txt"
 

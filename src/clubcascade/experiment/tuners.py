@@ -17,11 +17,12 @@ import pandas as pd
 from msgspec.structs import replace
 
 from clubcascade.errors import InvalidConfig
-from clubcascade.experiment.cell_store import CellResult, atomic_write
+from clubcascade.experiment.cell_store import CellResult
 from clubcascade.experiment.cells import Cell, trials, values_text
 from clubcascade.experiment.running import build
 from clubcascade.experiment.schema import Experiment
 from clubcascade.experiment.tuning import TUNING, Point, Search
+from clubcascade.model_file import atomic_write
 
 Found = Callable[[Cell], CellResult | None]
 

@@ -8,7 +8,6 @@ from clubcascade.experiment.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from clubcascade.report.contest import write_contests
-    from clubcascade.report.field import write_field
     from clubcascade.report.figures import figure, save_all_figures, save_figures, save_overview
     from clubcascade.report.markdown import write_markdown
     from clubcascade.report.measures import Curve, curves_of
@@ -22,7 +21,6 @@ __all__ = [
     "save_figures",
     "save_overview",
     "write_contests",
-    "write_field",
     "write_markdown",
     "write_report",
 ]
@@ -37,7 +35,6 @@ __getattr__ = lazy_attributes(
         "save_figures": "figures",
         "save_overview": "figures",
         "write_contests": "contest",
-        "write_field": "field",
         "write_markdown": "markdown",
         "write_report": "page",
     },

@@ -1,9 +1,10 @@
-"""One policy against the best of the others, panel by panel, and a table of it as Markdown."""
+"""One policy against the best of the others, panel by panel, and tables of it as Markdown."""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import pandas as pd
 
 from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.bounds import BOUNDS
-from clubcascade.experiment.cell_store import atomic_write
 from clubcascade.experiment.config import Panel
+from clubcascade.model_file import atomic_write
 from clubcascade.report.estimates import (
     UNKNOWN,
     Estimate,
@@ -23,111 +24,108 @@ from clubcascade.report.estimates import (
     with_ends,
     with_half,
 )
-from clubcascade.report.first_lists import first_list_goals, first_list_lines
 from clubcascade.report.folders import EDGE, KNOWN, POLICY, Run, find_runs, first_look_words
-from clubcascade.report.markdown import escaped, row
+from clubcascade.report.markdown import escaped, table
 from clubcascade.report.measures import shown_measure
 
 LOST = {"regret": "regret", "missed": "clicks missed"}
 """What can be compared: less is better, and none is lost by the best lists."""
 
-EVERYWHERE, MEDIAN, TO_KNOWN, RAND_INDEX = 1.05, 0.75, 1.6, 0.95
-"""The goals: times the best other policy in every panel and in the median one; times the policy
-that knows the clusters; adjusted Rand index at the end."""
+CLOSE = 1.05
+"""A policy is close to another one if it lost at most so many times as much; else it is bold."""
 
-LONG, WIDE = 100_000, 0.5
-"""The goal of the Rand index is for runs of so many rounds and clusters so far apart."""
+LISTS = (5, 20, 100, math.inf)
+"""After so many lists a user, and at the end."""
 
 HEADS = "panel,lost,best other,it lost,ratio [95%],known clusters lost,ratio to it,ARI".split(",")
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """How a policy did in a panel.
+    """What a policy lost in a panel, relative to another one: paired by seed.
 
-    ``ours`` is what it lost: regret, or clicks missed. ``best`` is the other policy that lost least
-    on average, found on the very runs that are compared, which favours it; ``theirs`` is what it
-    lost, ``ratio`` is ``ours / theirs``, paired by seed. ``known`` is what the policy that knows
-    the clusters lost. ``rand_index`` is that of the last round. What is unknown is None. ``edge``
-    says which tuned values of the best other policy lie at the edge of what was tried.
+    ``ours`` and ``theirs`` are what the two lost: regret, or clicks missed; ``ratio`` is ``ours /
+    theirs``. ``other`` is the policy of the least mean among those asked for, found on the very
+    runs that are compared, which favours it.
     """
 
     panel: Panel
-    rounds: int
+    label: str
+    other: str
     seeds: int
     ours: Estimate
-    best: str
     theirs: Estimate
     ratio: Estimate
-    known: Estimate | None
-    known_ratio: Estimate | None
-    rand_index: float | None
-    edge: str = ""
 
-    @property
-    def behind(self) -> bool:
-        """Whether it misses the goal against the best other policy."""
-        return not self.ratio.value <= EVERYWHERE
-
-    @property
-    def far_from_known(self) -> bool:
-        """Whether it misses the goal against the policy that knows the clusters."""
-        return self.known_ratio is not None and not self.known_ratio.value <= TO_KNOWN
-
-    @property
-    def separable(self) -> bool:
-        """Whether clusters are there to be known, far apart, and the runs long."""
-        gap = self.panel.parameters.get("gap")
-        far = gap == "orthogonal" or (isinstance(gap, int | float) and gap >= WIDE)
-        known = self.known is not None and self.rand_index is not None
-        return known and far and self.rounds >= LONG
-
-    @property
-    def unclear(self) -> bool:
-        """Whether it misses the goal of the Rand index."""
-        return self.separable and not (self.rand_index or 0.0) > RAND_INDEX
+    def words(self, most: float | None = None, *, other: bool = False) -> str:
+        """The ratio, bold unless it is at most ``most``, and to whom."""
+        text = f"{with_ends(self.ratio, 'ratio')}{f' {self.other}' * other}"
+        return text if most is None or self.ratio.value <= most else f"**{text}**"
 
 
-def contests(run: Run, policy: str = POLICY) -> Iterator[Contest]:
-    """Yield the contests of a result folder; panels without the policy or others are left out.
+def contest(
+    run: Run, panel: Panel, lost: pd.DataFrame, *, among: Sequence[str] = (), policy: str = POLICY
+) -> Contest | None:
+    """Compare a policy with the best of others in a panel; None where they did not meet.
 
-    Of several labels of the policy the first counts.
+    Parameters
+    ----------
+    run, panel
+        What is compared, and where.
+    lost
+        What the policies lost: seeds x labels. Of several labels of the policy the first counts.
+    among
+        Labels of which the first that plays is the other; none: all rivals.
+    policy
+        Name of the policy that is judged.
     """
+    there = [c for c in run.results.experiment.policies_of(panel) if c.label in lost]
+    mine = [c.label for c in there if c.policy == policy][:1]
+    rivals = [c.label for c in there if c.policy not in (policy, *KNOWN, *BOUNDS)]
+    others = [label for label in among if label in lost][:1] if among else rivals
+    if not mine or not others:
+        return None
+    both = lost[[*mine, *others]].dropna()
+    if both.empty:
+        return None
+    best = str(both[others].mean().idxmin())
+    ours, theirs = (both[label].to_numpy(np.float64) for label in (mine[0], best))
+    means = estimate(ours), estimate(theirs)
+    return Contest(panel, mine[0], best, len(both), *means, share(ours, theirs))
+
+
+def lost_at_end(run: Run, panel: Panel) -> pd.DataFrame:
+    """Return what the policies of a panel lost, seeds x labels; empty where that is not shown."""
     measure = shown_measure(run.results)
-    if measure not in LOST:
-        return
-    tables = run.by_seed(measure)
+    there = run.by_seed(measure).items() if measure in LOST else ()
+    return pd.DataFrame({key[1]: t.iloc[:, -1] for key, t in there if key[0] == panel.title})
+
+
+def lost_in_lists(run: Run, panel: Panel, lists: float, phase: int | None = None) -> pd.DataFrame:
+    """Return the regret of each user's first ``lists`` lists in a panel: seeds x labels.
+
+    ``phase`` is the phase of the world that counts; None: all.
+    """
+    rows = run.results.visits
+    rows = rows[(rows["panel"] == panel.title) & (rows["lists"] == lists)]
+    rows = rows if phase is None else rows[rows["phase"] == phase]
+    return rows.pivot_table(index="seed", columns="policy", values="regret", aggfunc="sum")
+
+
+def users_have(run: Run, panel: Panel, lists: float) -> bool:
+    """Whether the users of a panel have so many lists, on average; all have those of infinity."""
+    users = panel.parameters.get("n_users")
+    rounds = run.results.experiment.rounds_of(panel)
+    return math.isinf(lists) or bool(users and rounds >= lists * users)
+
+
+def after(run: Run, lists: float, policy: str = POLICY) -> Iterator[Contest]:
+    """Yield the contests of a folder after so many lists a user, where users have so many."""
     for panel in run.results.experiment.panels:
-        there = run.results.experiment.policies_of(panel)
-        there = tuple(c for c in there if (panel.title, c.label) in tables)
-        mine = [c.label for c in there if c.policy == policy]
-        rivals = [c.label for c in there if c.policy not in (policy, *KNOWN, *BOUNDS)]
-        known = [c.label for c in there if c.policy in KNOWN][:1]
-        labels = [*mine[:1], *rivals, *known]
-        if not mine or not rivals:
-            continue
-        last = [tables[panel.title, label].iloc[:, -1] for label in labels]
-        ends = pd.concat(last, axis=1, join="inner", keys=labels)
-        if ends.empty:
-            continue
-        best = str(ends[rivals].mean().idxmin())
-        ours, theirs, oracle = (
-            ends[label].to_numpy(np.float64) for label in (mine[0], best, *(known or [best]))
-        )
-        index = run.by_seed("rand_index").get((panel.title, mine[0]))
-        yield Contest(
-            panel=panel,
-            rounds=int(tables[panel.title, mine[0]].columns[-1]),
-            seeds=len(ends),
-            ours=estimate(ours),
-            best=best,
-            theirs=estimate(theirs),
-            ratio=share(ours, theirs),
-            known=estimate(oracle) if known else None,
-            known_ratio=share(ours, oracle) if known else None,
-            rand_index=None if index is None else float(index.iloc[:, -1].mean()),
-            edge=run.edges.get((panel.title, best), ""),
-        )
+        if users_have(run, panel, lists):
+            found = contest(run, panel, lost_in_lists(run, panel, lists), policy=policy)
+            if found is not None:
+                yield found
 
 
 def write_contests(
@@ -145,97 +143,75 @@ def write_contests(
         Name of the policy that is judged.
     """
     runs, _ = find_runs(folder)
-    found = [(run, there) for run in runs if (there := list(contests(run, policy)))]
-    if not found:
+    sections = {run.name: lines for run in runs if (lines := list(contest_lines(run, policy)))}
+    if not sections:
         raise InvalidArgument(
             f"policy must have met others where regret or missed clicks are shown, "
             f"got {policy!r} in {folder}"
         )
-    lines = [line for run, there in found for line in _section(run, there, policy)]
-    quick = first_look_words([run for run, _ in found])
+    quick = first_look_words([run for run in runs if run.name in sections])
+    lines = [line for section in sections.values() for line in section]
     lines += [f"**A first look**{quick}", ""] if quick else []
-    whole = [(run, there) for run, there in found if not run.first_look]
-    early = [run for run, _ in whole if not run.results.visits.empty]
-    if early:
-        lines += ["### Goals", "", *first_list_goals(early, policy)]
-    elif whole:  # folders of before there was a table of first lists, and goals for them
-        lines += goal_lines([each for _, there in whole for each in there])
     with atomic_write(Path(out)) as file:
         file.write("\n".join([*lines, ""]).encode())
     return Path(out)
 
 
-def contest_lines(found: Iterable[Contest], *, bold: bool = True) -> Iterator[str]:
-    """Yield the table, one row per panel; where ``bold``, what misses its goal is."""
+def contest_lines(run: Run, policy: str = POLICY) -> Iterator[str]:
+    """Yield the heading, the tables and the notes of one result folder; nothing without rivals.
 
-    def mark(text: str, missed: bool) -> str:
-        return f"**{text}**" if bold and missed else text
-
-    yield row(HEADS)
-    yield "|---|---:|---|---:|---:|---:|---:|---:|"
-    for each in found:
-        known, times, index = each.known, each.known_ratio, each.rand_index
-        yield row(
+    Ratios above ``CLOSE`` are bold, unless the run is a first look.
+    """
+    most = None if run.first_look else CLOSE
+    experiment = run.results.experiment
+    rows, seeds, edges = [], set(), []
+    for panel in experiment.panels:
+        there = experiment.policies_of(panel)
+        lost = lost_at_end(run, panel)
+        lost = lost[[c.label for c in there if c.label in lost and c.policy not in BOUNDS]].dropna()
+        best = contest(run, panel, lost, policy=policy)
+        if best is None:
+            continue
+        told = [c.label for c in there if c.policy in KNOWN]
+        known = contest(run, panel, lost, among=told, policy=policy) if told else None
+        index = run.by_seed("rand_index").get((panel.title, best.label))
+        edge = run.edges.get((panel.title, best.other))
+        edges += [f"{panel.title}, {best.other}: {edge}"] if edge else []
+        seeds.add(best.seeds)
+        rows.append(
             [
-                each.panel.title,
-                with_half(each.ours),
-                f"{each.best}{EDGE if each.edge else ''}",
-                with_half(each.theirs),
-                mark(with_ends(each.ratio, "ratio"), each.behind),
-                with_half(known) if known else UNKNOWN,
-                mark(with_ends(times, "ratio"), each.far_from_known) if times else UNKNOWN,
-                UNKNOWN if index is None else mark(number(index, "rand_index"), each.unclear),
+                panel.title,
+                with_half(best.ours),
+                f"{best.other}{EDGE if edge else ''}",
+                with_half(best.theirs),
+                best.words(most),
+                with_half(known.theirs) if known else UNKNOWN,
+                known.words() if known else UNKNOWN,
+                UNKNOWN if index is None else number(index.iloc[:, -1].mean(), "rand_index"),
             ]
         )
-
-
-def goal_lines(found: Sequence[Contest]) -> Iterator[str]:
-    """Yield what was reached of each goal, and the panels that miss it."""
-    median = float(np.median([each.ratio.value for each in found]))
-    yield from ["### Goals", ""]
-    yield f"- Median ratio to the best other policy: {median:.3f} (goal: at most {MEDIAN})."
-    yield from _goal(
-        f"Ratio to the best other policy at most {EVERYWHERE}",
-        [(each, each.behind) for each in found],
-        lambda each: with_ends(each.ratio, "ratio"),
-    )
-    yield from _goal(
-        f"Ratio to the policy that knows the clusters at most {TO_KNOWN}",
-        [(each, each.far_from_known) for each in found if each.known_ratio is not None],
-        lambda each: with_ends(each.known_ratio, "ratio") if each.known_ratio else "",
-    )
-    yield from _goal(
-        f"Adjusted Rand index above {RAND_INDEX}, gap {WIDE} and more, {LONG:,} rounds",
-        [(each, each.unclear) for each in found if each.separable],
-        lambda each: f"{each.rand_index:.3f}",
-    )
-
-
-def _goal(
-    words: str, found: Sequence[tuple[Contest, bool]], reached: Callable[[Contest], str]
-) -> Iterator[str]:
-    good = sum(not missed for _, missed in found)
-    part = f" ({good / len(found):.0%})" if found else ""
-    yield f"- {words}: {good} of {len(found)} panels{part}."
-    for each, missed in found:
-        if missed:
-            yield f"    - {escaped(each.panel.title)}: {reached(each)}"
-
-
-def _section(run: Run, found: Sequence[Contest], policy: str) -> Iterator[str]:
-    """Yield the heading, the table and the notes of one result folder."""
-    counts = sorted({each.seeds for each in found})
-    seeds = " to ".join(str(n) for n in dict.fromkeys([counts[0], counts[-1]]))
+    if not rows:
+        return
     yield from [f"### {escaped(run.heading)} (`{run.name}`)", ""]
-    lost = LOST[shown_measure(run.results)]
-    yield from [f"Lost: {lost}. Seeds: {seeds}. ± and brackets: 95% intervals.", ""]
-    yield from [*contest_lines(found, bold=not run.first_look), ""]
-    yield from first_list_lines(run, policy)
-    edges = "; ".join(
-        f"{each.panel.title}, {each.best}: {each.edge}" for each in found if each.edge
-    )
+    counts = " to ".join(str(n) for n in dict.fromkeys([min(seeds), max(seeds)]))
+    lost_words = LOST[shown_measure(run.results)]
+    yield from [f"Lost: {lost_words}. Seeds: {counts}. ± and brackets: 95% intervals.", ""]
+    yield from [*table(HEADS, rows, left=(0, 2)), ""]
+    by_lists = [{each.panel.title: each for each in after(run, n, policy)} for n in LISTS]
+    if by_lists[-1]:
+        heads = ["panel", *(f"{n:g} lists a user" for n in LISTS[:-1]), "end"]
+        words = (
+            [title, *(ratio_words(found.get(title), most) for found in by_lists)]
+            for title in by_lists[-1]
+        )
+        yield from [*table(heads, words), ""]
     if edges:
-        words = "tuned, and the best value is at the edge of what was tried"
-        yield from [f"{EDGE.strip()} {words}: {escaped(edges)}.", ""]
+        tuned = "tuned, and the best value is at the edge of what was tried"
+        yield from [f"{EDGE.strip()} {tuned}: {escaped('; '.join(edges))}.", ""]
     if run.missing:
         yield from [f"**{len(run.missing)} runs have no results.**", ""]
+
+
+def ratio_words(found: Contest | None, most: float | None) -> str:
+    """The ratio and to whom, bold unless it is at most ``most``; a dash where they did not meet."""
+    return found.words(most, other=True) if found else UNKNOWN

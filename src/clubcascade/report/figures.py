@@ -12,8 +12,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from clubcascade import validation
 from clubcascade.experiment import Results, read_results
-from clubcascade.experiment.cell_store import atomic_write
 from clubcascade.experiment.config import Panel
+from clubcascade.model_file import atomic_write
 from clubcascade.report.folders import PAPER, Run, find_runs
 from clubcascade.report.heatmap import heat_map
 from clubcascade.report.measures import MEASURES, curves_of, log_scale, reference, shown_measure

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from clubcascade.experiment.cell_store import atomic_write
+from clubcascade.model_file import atomic_write
 from clubcascade.report.claims import CLAIMS, VACUOUS, Judged, judge, summary
 from clubcascade.report.estimates import UNKNOWN, with_half
 from clubcascade.report.folders import EDGE, Run, find_runs, first_look_words
@@ -35,32 +35,43 @@ def write_markdown(folder: str | os.PathLike[str], out: str | os.PathLike[str]) 
 
 def claims_lines(judged: Sequence[Judged]) -> Iterator[str]:
     """Yield the claims table: sentence, verdict, how many comparisons hold."""
-    yield from ["| | where | sentence | verdict | measured |", "|---|---|---|---|---|"]
+    rows = []
     for number, each in enumerate(judged, start=1):
         found = summary(each) if each.evidence else "no data"
         verdict = f"**{each.verdict}**{f' ({VACUOUS})' if each.vacuous else ''}"
-        yield row([str(number), each.claim.where, f"“{each.claim.quote}”", verdict, found])
+        rows.append([str(number), each.claim.where, f"“{each.claim.quote}”", verdict, found])
+    return table(["", "where", "sentence", "verdict", "measured"], rows, left=range(5))
 
 
 def final_lines(run: Run) -> Iterator[str]:
     """Yield the table of final values of a result folder, below a heading."""
     known = run.known
     yield from ["", f"### {escaped(run.heading)} (`{run.name}`)", ""]
-    yield row(["panel", "policy", *(EVERY[name].short for name in known)])
-    yield "|---" * 2 + "|---:" * len(known) + "|"
-    for (panel, policy), values in run.finals.items():
-        cells = (with_half(values[n], n) if n in values else UNKNOWN for n in known)
-        yield row([panel, f"{policy}{EDGE if (panel, policy) in run.edges else ''}", *cells])
+    rows = [
+        [
+            panel,
+            f"{policy}{EDGE if (panel, policy) in run.edges else ''}",
+            *(with_half(values[n], n) if n in values else UNKNOWN for n in known),
+        ]
+        for (panel, policy), values in run.finals.items()
+    ]
+    yield from table(["panel", "policy", *(EVERY[name].short for name in known)], rows, left=(0, 1))
     yield from ["", escaped(run.edge_words)] if run.edges else []
 
 
-def row(cells: Sequence[str]) -> str:
-    r"""Return one row of a table.
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], left: Container[int] = (0,)
+) -> Iterator[str]:
+    r"""Yield the lines of a table; columns but those ``left`` are set to the right.
 
-    >>> print(row(["a|b", "c"]))
-    | a\|b | c |
+    >>> print(*table(["a", "b"], [["c|d", "1"]]), sep="\n")
+    | a | b |
+    |---|---:|
+    | c\|d | 1 |
     """
-    return f"| {' | '.join(escaped(cell) for cell in cells)} |"
+    sides = ("---|" if at in left else "---:|" for at in range(len(heads)))
+    line, *lines = (f"| {' | '.join(map(escaped, cells))} |" for cells in (heads, *rows))
+    yield from [line, f"|{''.join(sides)}", *lines]
 
 
 def escaped(text: str) -> str:

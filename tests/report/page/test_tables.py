@@ -7,8 +7,7 @@ import re
 import pytest
 
 from clubcascade.report.folders import EDGE
-from clubcascade.report.page import page
-from clubcascade.report.tables import provenance_rows, sweep_tables
+from clubcascade.report.page import page, provenance_rows, sweep_tables
 from tests.experiment import tiny
 from tests.report import made
 

@@ -1,8 +1,9 @@
-"""The dependent click model: a click may leave the user unsatisfied and looking on."""
+"""Click models: what a user does with a list, and what the list is worth."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,26 @@ import numpy.typing as npt
 from clubcascade import validation
 from clubcascade.core import Feedback, Floats
 from clubcascade.errors import InvalidArgument
+
+__all__ = ["DCM", "Cascade", "ClickModel"]
+
+
+@runtime_checkable
+class ClickModel(Protocol):
+    """A user goes down a list and clicks what attracts; some clicks end the look.
+
+    ``stop`` holds the probability that a click at each position ends it; positions beyond its
+    end have the last entry's. A model may also have ``discounts``, what a click is worth at each
+    position; without, it is 1 everywhere.
+    """
+
+    stop: Floats
+
+    def sample(self, attraction: Floats, rng: np.random.Generator) -> Feedback:
+        """Let one user look at a list of items of these attraction probabilities."""
+
+    def value(self, attraction: Floats) -> float:
+        """Return the probability that the user leaves the list satisfied."""
 
 
 class DCM:
@@ -79,6 +100,37 @@ class DCM:
 
     def _discounts_shown(self) -> str:
         return "" if self.discounts is None else f", discounts={list(self.discounts)}"
+
+
+class Cascade(DCM):
+    """Cascade model: the dependent click model in which every click ends the look.
+
+    Parameters
+    ----------
+    discounts
+        What a click is worth at each position, in [0, 1] and never rising; positions beyond the
+        end have the last one's. By default all are 1.
+
+    References
+    ----------
+    Craswell, Zoeter, Taylor and Ramsey, "An experimental comparison of click position-bias
+    models", WSDM 2008.
+
+    Examples
+    --------
+    >>> Cascade().sample(np.array([0.0, 1.0, 1.0]), np.random.default_rng(1))
+    Feedback(examined=2, clicks=(1,))
+    >>> Cascade().value(np.array([0.5, 0.5]))
+    0.75
+    >>> Cascade(discounts=[1.0, 0.5]).value(np.array([0.5, 0.5]))
+    0.625
+    """
+
+    def __init__(self, *, discounts: Sequence[float] | None = None) -> None:
+        super().__init__(stop=1.0, discounts=discounts)
+
+    def __repr__(self) -> str:
+        return f"Cascade({self._discounts_shown().removeprefix(', ')})"
 
 
 def _probabilities(name: str, value: npt.ArrayLike) -> Floats:

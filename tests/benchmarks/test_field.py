@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from msgspec import structs
 
+from benchmarks.evaluation.field import write_field
+from benchmarks.evaluation.field_map import field_map
+from benchmarks.evaluation.field_ratios import RESAMPLES, panel_ratios, standings
 from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.schema import Length
-from clubcascade.report.field import write_field
-from clubcascade.report.field_map import field_map
-from clubcascade.report.field_ratios import RESAMPLES, panel_ratios, standings
 from tests.report import made
 
 LABELS = ["C3", "Popular", "cohort", "known clusters"]
