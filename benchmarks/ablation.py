@@ -72,9 +72,9 @@ def only_predictors(allowed: Callable[[int], bool]) -> Maker:
         others = [
             predictor for predictor in range(constants.N_PREDICTORS) if not allowed(predictor)
         ]
-        policy._learner.arrays["error"][: constants.N_BUCKETS, others] = np.inf
+        policy._cohorts.arrays["error"][: constants.N_BUCKETS, others] = np.inf
         if constants.FIRST_PREDICTOR not in predictors:
-            policy._learner.arrays["predictor"][:] = predictors[-1]
+            policy._cohorts.arrays["predictor"][:] = predictors[-1]
         return policy
 
     return make
@@ -85,7 +85,7 @@ def with_scalars(**values: float) -> Maker:
 
     def make(env: World, seed: int) -> cc.Policy:
         policy = cohort_cascade(seed)
-        policy.compiled.assign(**values)
+        policy._cohorts.compiled.assign(**values)
         return policy
 
     return make

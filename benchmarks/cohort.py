@@ -67,7 +67,8 @@ def speed(repeats: int) -> None:
 def touch(policy: cc.CohortCascade) -> float:
     """Write to all memory of a policy; return how many seconds that takes."""
     started = time.perf_counter()
-    for array in policy._learner.arrays.values():
+    own, remembered = policy._cohorts.arrays, policy._learner._arrays  # type: ignore[attr-defined]
+    for array in (*own.values(), *remembered.values()):
         array += array.dtype.type(0)
     return time.perf_counter() - started
 

@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 
 from clubcascade.service import Recommender
-from clubcascade.service.book import Book
-from clubcascade.service.records import Learned, read_event
-from clubcascade.service.recovery import recover, replay
+from clubcascade.service.events import Answered, read_event
+from clubcascade.service.history import recover, replayed
+from clubcascade.service.models import Models
 from clubcascade.storage import open_store
 
 ITEMS = np.random.default_rng(3).uniform(-0.4, 0.4, (30, 5))
@@ -34,7 +34,7 @@ ITEMS = np.random.default_rng(3).uniform(-0.4, 0.4, (30, 5))
 
 def live(folder: str, pipe: int, clients: int, seed: int) -> None:
     """Be the process that will be killed: serve clients and tell what was acknowledged."""
-    shop = Recommender(folder, n_features=5, snapshot_every=500, compact=False)
+    shop = Recommender(folder, n_features=5, snapshot_every=500)
 
     def tell(*words: object) -> None:
         os.write(pipe, (json.dumps(words) + "\n").encode())
@@ -55,7 +55,7 @@ def live(folder: str, pipe: int, clients: int, seed: int) -> None:
 
     def watch() -> None:
         while True:
-            tell("digest", *shop._call(lambda: (shop._book.number, shop._book.digest())))
+            tell("digest", *shop.digest_at())
             time.sleep(0.01)
 
     for number in range(clients):
@@ -96,23 +96,23 @@ def check(folder: str, told: list[list[object]], answers: dict[str, object]) -> 
             assert rest[1] == "duplicate", (word, rest)
     store = open_store(folder)
     try:
-        whole = replay(store)
+        whole = replayed(store)
         quick, notes = recover(store)
         assert not notes, notes
         assert whole.digest() == quick.digest(), "snapshot and tail differ from the log"
-        book = Book()
+        models = Models()
         seen: Counter[int] = Counter()
         for number, payload in store.events(0):
             event = read_event(payload)
-            if isinstance(event, Learned):
-                seen[event.decision] += 1
-            book.apply(number, event)
+            if isinstance(event, Answered):
+                seen[event.decision.number] += 1
+            models.apply([(number, event)])
             if number in digests:
-                assert book.digest() == digests[number], f"the digest at event {number} differs"
+                assert models.digest()[1] == digests[number], f"the digest at {number} differs"
         assert not seen or max(seen.values()) == 1, "an answer was learned twice"
     finally:
         store.close()
-    with Recommender(folder, compact=False) as shop:
+    with Recommender(folder) as shop:
         lost = [
             (key, click, outcome)
             for (key, click), outcome in zip(
@@ -123,7 +123,7 @@ def check(folder: str, told: list[list[object]], answers: dict[str, object]) -> 
             if outcome != "duplicate"
         ]
         assert not lost, f"acknowledged and not there: {lost[:3]}"
-        return {"events": shop._book.number, "digests": len(digests)}
+        return {"events": shop.position, "digests": len(digests)}
 
 
 def main() -> None:

@@ -4,8 +4,9 @@
 
 The server runs on core 0, wrk on core 1. ``recommend`` ranks 50 candidates of 20 features for one
 of 1,000 users with some history; feedback is durable when answered. ``--sync-delay`` measures what
-group commit is worth on slower disks too: every sync takes longer by so many milliseconds. Prints
-Markdown tables.
+group commit is worth on slower disks too: every sync takes longer by so many milliseconds.
+``--callers`` compares lists with their echo, a bare ASGI callable, for other numbers of callers.
+Prints Markdown tables.
 """
 
 from __future__ import annotations
@@ -37,17 +38,17 @@ WARM_UP = 4
 
 ECHO = """
 import msgspec, uvicorn, sys
-from starlette.routing import Route, Router
 decode, encode = msgspec.json.decode, msgspec.json.encode
-class Echo:
-    async def __call__(self, scope, receive, send):
-        body = (await receive())["body"]
-        out = encode(decode(body))
-        head = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(out))]
-        await send({"type": "http.response.start", "status": 200, "headers": head})
-        await send({"type": "http.response.body", "body": out})
-app = Router(routes=[Route("/v1/{model}/{what}", Echo(), methods=["POST"])])
-uvicorn.run(app, port=int(sys.argv[1]), log_level="warning", access_log=False)
+async def echo(scope, receive, send):
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message["body"], message.get("more_body", False)
+    out = encode(decode(body)) if body else b""
+    head = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(out))]
+    await send({"type": "http.response.start", "status": 200, "headers": head})
+    await send({"type": "http.response.body", "body": out})
+uvicorn.run(echo, port=int(sys.argv[1]), log_level="warning", access_log=False, lifespan="off")
 """
 
 
@@ -111,6 +112,7 @@ class Load:
 
     def __init__(self, home: Path, options: argparse.Namespace) -> None:
         self.home, self.seconds, self.port = home, options.seconds, options.port
+        self.callers = options.callers
         self.url = f"http://127.0.0.1:{options.port}"
         self.rows: dict[str, dict[str, str]] = {}
         rng = np.random.default_rng(1)
@@ -156,8 +158,14 @@ class Load:
             for name, bodies in (*self.lists.items(), ("feedback", self.clicks)):
                 seen = wrk(f"{self.url}/v1/x/echo", bodies, CALLERS, self.seconds, server)
                 self.rows[f"echo of that request, {name}"] = seen
+            self._lists("echo", f"{self.url}/v1/x/recommend", server)
         finally:
             stop(server)
+
+    def _lists(self, what: str, where: str, server: subprocess.Popen[bytes]) -> None:
+        for callers in self.callers:
+            seen = wrk(where, self.lists["by id"], callers, self.seconds, server)
+            self.rows[f"{what}, by id, {callers} callers"] = seen
 
     def _check(self) -> None:
         """Raise if decisions were answered twice: that is less work."""
@@ -172,6 +180,7 @@ class Load:
                 where = f"{self.url}/v1/default/recommend"
                 seen = wrk(where, bodies, CALLERS, self.seconds, service)
                 self.rows[f"recommend, {name}"] = seen
+            self._lists("recommend", f"{self.url}/v1/default/recommend", service)
             few = 4_000 * self.seconds  # enough for a lone caller
             some = [{"decision_id": one, "click": 1} for one in self.made[few:]]
             batches = [text({"feedback": some[at : at + 100]}) for at in range(0, len(some), 100)]
@@ -215,9 +224,13 @@ class Load:
     def shares(self) -> dict[str, float]:
         """Return how lists compare with their echo."""
         found: dict[str, float] = {}
-        for name in self.lists:
-            ranked = self.rows[f"recommend, {name}"]
-            echoed = self.rows[f"echo of that request, {name}"]
+        pairs = {name: ("echo of that request, ", name) for name in self.lists}
+        pairs |= {
+            f"by id, {callers} callers": ("echo, ", f"by id, {callers} callers")
+            for callers in self.callers
+        }
+        for name, (echo, what) in pairs.items():
+            ranked, echoed = self.rows[f"recommend, {what}"], self.rows[f"{echo}{what}"]
             by_cpu = float(echoed["cpu"]) / float(ranked["cpu"])
             by_rate = float(ranked["rate"]) / float(echoed["rate"])
             found[f"recommend {name} / echo, by CPU"] = round(by_cpu, 2)
@@ -236,6 +249,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--decisions", type=int, default=200_000)
     parser.add_argument("--port", type=int, default=18_080)
+    parser.add_argument("--callers", type=int, nargs="*", default=[1, 64, 512])
     parser.add_argument("--sync-delay", type=float, nargs="*", default=[], metavar="MS")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -28,7 +28,7 @@ from clubcascade.service import Recommender
 imported = time.perf_counter()
 shop = Recommender(sys.argv[1])
 ready = time.perf_counter()
-print(f"{imported - start:.2f} {ready - imported:.2f} {shop._book.number} {shop.digest()}")
+print(f"{imported - start:.2f} {ready - imported:.2f} {shop.position} {shop.digest()}")
 shop.close()
 """
 

@@ -14,20 +14,21 @@ import sys
 import time
 
 from clubcascade.cli import main
-from clubcascade.storage import Batch, SqliteStore
+from clubcascade.storage import Entry, Group, SqliteStore
 
 SECONDS = 2.0
 
 
 def slow_down(milliseconds: float) -> None:
     """Make every commit of every SQLite store take longer."""
-    at_once = SqliteStore.commit
+    at_once = SqliteStore.append
 
-    def commit(self: SqliteStore, batch: Batch) -> None:
-        at_once(self, batch)
+    def append(self: SqliteStore, group: Group) -> int | None:
+        first = at_once(self, group)
         time.sleep(milliseconds / 1000)
+        return first
 
-    SqliteStore.commit = commit  # type: ignore[method-assign]
+    SqliteStore.append = append  # type: ignore[method-assign]
 
 
 def commits(folder: str) -> float:
@@ -35,7 +36,7 @@ def commits(folder: str) -> float:
     store, number, start = SqliteStore(folder), 0, time.perf_counter()
     while time.perf_counter() - start < SECONDS:
         number += 1
-        store.commit(Batch(events=[(number, b"x" * 700)]))
+        store.append(Group(events=[Entry(b"x" * 700)]))
     rate = number / (time.perf_counter() - start)
     store.close()
     return rate

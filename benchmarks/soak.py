@@ -1,117 +1,105 @@
-"""An hour of load: memory and file handles must stay flat, and the log must stay short.
+"""An hour of load on several servers: memory and files stay flat, and the log moves to the archive.
 
-    python benchmarks/soak.py --minutes 60 --rate 100
+    python -m benchmarks.soak --minutes 60 --servers 3 --rate 150 --wait 300
 
-Starts ``clubcascade serve``, sends lists and clicks with several clients, and prints every minute:
-requests, CPU, resident memory, open files, size of the database with its write-ahead log, events in
-the log, size of the snapshots.
+Servers share one SQLite folder, or with ``--postgres`` one PostgreSQL. Prints every minute:
+requests, CPU of all servers, resident memory and open files of the largest, size of the database,
+events in it and in the archive, size of the archive and of the snapshots. At the end all servers
+must tell one digest, that of the whole log, with all that was acknowledged.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import re
-import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 
-import httpx
-import numpy as np
+from benchmarks.servers import Callers, D, Server, agree, check
+from clubcascade.service import Recommender
+from clubcascade.storage import open_store
+from tests.storage.cluster import Cluster
 
-D, K, USERS = 20, 4, 500
-
-
-async def client(url: str, number: int, until: float, done: list[int], pause: float) -> None:
-    rng = np.random.default_rng(number)
-    async with httpx.AsyncClient(base_url=url, timeout=30) as http:
-        while time.monotonic() < until:
-            await asyncio.sleep(rng.exponential(pause))
-            body = {"user": int(rng.integers(USERS)), "k": K}
-            found = (await http.post("/v1/default/recommend", json=body)).json()
-            click = None if rng.random() < 0.3 else int(rng.integers(K))
-            done[0] += 1
-            if rng.random() < 0.95:
-                answer = {"decision_id": found["decision_id"], "click": click}
-                (await http.post("/v1/default/feedback", json=answer)).raise_for_status()
-                done[0] += 1
+MIB = 2**20
 
 
-def memory(pid: int) -> float:
-    text = Path(f"/proc/{pid}/status").read_text()
+def resident(server: Server) -> float:
+    """Return the memory of a server in MiB."""
+    text = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1024  # type: ignore[index]
 
 
-def cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def files(server: Server) -> int:
+    """Return how many files a server has open."""
+    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
 
 
-async def main() -> None:
+def sizes(where: str, archive: Path) -> list[str]:
+    """Return the sizes of database, log, archive and snapshots."""
+    with closing(open_store(where, archive=archive)) as store:
+        first = store._first_row()  # type: ignore[attr-defined]
+        rows, moved = store.head() - first + 1, first - 1
+        if store.remote:
+            base = store.ask("SELECT pg_database_size(current_database())")[0][0]  # type: ignore[attr-defined]
+            query = "SELECT coalesce(sum(length(payload)), 0) FROM clubcascade_snapshots"
+            kept = int(store.ask(query)[0][0])  # type: ignore[attr-defined]
+        else:
+            base = sum(f.stat().st_size for f in Path(where).glob("store.db*"))
+            kept = sum(f.stat().st_size for f in Path(where).glob("snapshots/*"))
+    old = sum(f.stat().st_size for f in archive.glob("*"))
+    return [f"{base / MIB:.0f}", f"{rows}", f"{moved}", f"{old / MIB:.0f}", f"{kept / MIB:.0f}"]
+
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--every", type=float, default=60, help="seconds between two lines")
-    parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--servers", type=int, default=3)
+    parser.add_argument("--callers", type=int, default=16)
     parser.add_argument("--rate", type=float, default=0, help="requests a second; 0: any number")
-    parser.add_argument("--port", type=int, default=18_090)
     parser.add_argument("--snapshot-every", type=int, default=20_000)
     parser.add_argument("--wait", type=float, default=120)
+    parser.add_argument("--postgres", action="store_true")
     options = parser.parse_args()
-    home = tempfile.TemporaryDirectory()
-    command = [sys.executable, "-m", "clubcascade", "serve", "--dir", home.name, "--no-auth"]
-    command += ["--port", str(options.port), "--n-features", str(D), "--rate", "0"]
-    command += ["--snapshot-every", str(options.snapshot_every), "--wait", str(options.wait)]
-    server = subprocess.Popen(command)
-    url = f"http://127.0.0.1:{options.port}"
-    try:
-        async with httpx.AsyncClient(base_url=url) as http:
-            while True:
-                try:
-                    if (await http.get("/readyz")).status_code == 200:
-                        break
-                except httpx.TransportError:
-                    pass
-                await asyncio.sleep(0.1)
-            rng = np.random.default_rng(1)
-            items = rng.standard_normal((500, D))
-            items *= 0.99 / np.linalg.norm(items, axis=1, keepdims=True)
-            rows = [{"id": n, "features": row} for n, row in enumerate(items.tolist())]
-            (await http.put("/v1/default/items", json={"items": rows})).raise_for_status()
-        start = time.monotonic()
-        until, done = start + 60 * options.minutes, [0]
-        pause = 1.95 * options.clients / options.rate if options.rate else 0.0
-        work = [
-            asyncio.create_task(client(url, n, until, done, pause)) for n in range(options.clients)
-        ]
-        print(
-            "| minute | requests | server's CPU s | resident MiB | open files | database MiB "
-            "| log events | snapshots MiB |"
-        )
-        print("|---|---|---|---|---|---|---|---|")
-        while time.monotonic() < until:
-            await asyncio.sleep(min(options.every, max(0.1, until - time.monotonic())))
-            handles = len(os.listdir(f"/proc/{server.pid}/fd"))
-            database = Path(home.name) / "store" / "store.db"
-            look = sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)
-            events = look.execute("SELECT count(*) FROM log").fetchone()[0]
-            look.close()
-            size = sum(f.stat().st_size for f in database.parent.glob("store.db*")) / 2**20
-            kept = sum(f.stat().st_size for f in database.parent.glob("snapshots/*")) / 2**20
-            minute = (time.monotonic() - start) / 60
+    cluster = Cluster() if options.postgres else None
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        where = cluster.database() if cluster else str(home / "store")
+        archive = home / "archive"
+        Recommender(where, n_features=D, archive=archive).close()
+        more = ["--archive", str(archive), "--wait", str(options.wait)]
+        more += ["--snapshot-every", str(options.snapshot_every)]
+        servers = [Server(where, home, *more) for _ in range(options.servers)]
+        try:
+            for server in servers:
+                server.wait()
+            pause = 2.3 * options.callers / options.rate if options.rate else 0.0
+            callers = Callers([s.url for s in servers], options.callers, 1, pause)
+            start = time.monotonic()
             print(
-                f"| {minute:.1f} | {done[0]} | {cpu(server.pid):.0f} | {memory(server.pid):.0f} "
-                f"| {handles} | {size:.0f} | {events} | {kept:.0f} |",
-                flush=True,
+                "| minute | requests | servers' CPU s | resident MiB | open files | database MiB "
+                "| events in it | in the archive | archive MiB | snapshots MiB |\n"
+                + "|---" * 10
+                + "|"
             )
-        await asyncio.gather(*work)
-    finally:
-        server.terminate()
-        server.wait()
+            while (left := start + 60 * options.minutes - time.monotonic()) > 0:
+                time.sleep(min(options.every, left))
+                row = [f"{(time.monotonic() - start) / 60:.1f}", f"{len(callers.delays)}"]
+                row += [f"{sum(s.cpu() for s in servers):.0f}"]
+                row += [f"{max(map(resident, servers)):.0f}", f"{max(map(files, servers))}"]
+                print(f"| {' | '.join(row + sizes(where, archive))} |", flush=True)
+            callers.join()
+            assert not callers.errors, callers.errors[:3]
+            print(check(where, callers.answers, agree(servers), archive))
+        finally:
+            for server in servers:
+                server.kill()
+            if cluster:
+                cluster.remove()
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

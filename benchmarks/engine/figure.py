@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from clubcascade.experiment.cell_store import atomic_write
+from clubcascade.model_file import atomic_write
 from clubcascade.report.style import INK, SETTINGS, line_style
 
 DPI = 150

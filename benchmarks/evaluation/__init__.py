@@ -1,0 +1,1 @@
+"""The evaluation of CohortCascade: its goals, and the state of the field."""
