@@ -1,6 +1,6 @@
 """How often "is it better?" is answered wrongly: false alarms, power, and coverage offline.
 
-    python -m benchmarks.verdict [PART ...] [--runs N] [--matrix CLICKS.npy]
+    python -m benchmarks.verdict [PART ...] [--runs N] [--matrix CLICKS.npy] [--kept LOGS]
 
 Prints the tables of docs/howto/is-it-better.md; that page says what was changed after a look at
 results. The second and the third offline worlds, and the part ``service``, were fixed, with all
@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import copy
+import json
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import binomtest
@@ -306,26 +308,36 @@ def frozen(policy, explore):
     return other
 
 
-def offline(worlds, window, seeds, every_policy):
+def offline(worlds, window, seeds, every_policy, kept):
+    """Log after log, of all worlds in turn; with a file, each is kept there and not made again."""
+    rows = {}
+    for line in kept.read_text().splitlines() if kept and kept.exists() else ():
+        key, found = json.loads(line)
+        rows[tuple(key)] = found
+    for seed in seeds:
+        for world, params in worlds.items():
+            if (key := (world, window, seed)) in rows:
+                continue
+            rows[key] = one_log(World(1000 + seed, **params), window, seed, every_policy)
+            if kept:
+                with kept.open("a") as file:
+                    print(json.dumps([key, rows[key]]), file=file)
     about = f"lists of {SAMPLED} of {USERS} users, M = {DRAWS}"
     header(
         f"Offline, {len(seeds)} logs of {window:,} {about}",
         "world, policy", "W1", "W4", "ESS", "told", "bias", "coverage when told",
         "coverage if always told", "item-wise", "self-normalised", "bracket",
     )  # fmt: skip
-    every, ratios, signs, naive = [], [], [], []
-    for world, params in worlds.items():
-        rows: dict[str, list] = {}
-        for seed in seeds:
-            made = World(1000 + seed, **params)
-            found = one_log(made, window, seed, ratios, naive, every_policy)
-            for name, told in found.items():
-                rows.setdefault(name, []).append(told)
-        for name, found in rows.items():
+    every = []
+    for world in worlds:
+        logs = [rows[world, window, seed] for seed in seeds]
+        for name in logs[0]:
+            found = [log[name] for log in logs]
             row(f"{world}, {name}", *cells_of(found))
-            if "reuse" not in name:
-                every += found
-                signs += [row["right"] for row in found if row["can_tell"]]
+            every += [] if "reuse" in name else found
+    signs = [row["right"] for row in every if row["can_tell"]]
+    ratios = [row["ratio"] for row in every]
+    naive = [row["naive"] for row in every if row["naive"] is not None]
     told = [row["covered"] for row in every if row["told"]]
     print(f"\nestimates shown: {len(told)} of {len(every)}, coverage {share_of(told)}")
     print(f"verdicts: {len(signs)}, of which name the better one: {share_of(signs)}")
@@ -348,7 +360,7 @@ def mean_of(values):
     return f"{np.mean(values):.3f}" if values else "none"
 
 
-def one_log(world, window, seed, ratios, naive, every_policy=True):
+def one_log(world, window, seed, every_policy):
     rng = np.random.default_rng([5000 + seed, window])
     everyone = np.arange(USERS)
     logger = cc.CohortCascade(n_features=world.env.n_features, seed=seed)
@@ -378,19 +390,19 @@ def one_log(world, window, seed, ratios, naive, every_policy=True):
         repeats = bootstrap(columns, users, np.random.default_rng(seed))
         normal = repeats[:, 2] / np.maximum(repeats[:, 3], 1e-9)
         inside = [_inside(each, truth) for each in (repeats[:, 0], repeats[:, 1], normal)]
-        ratios.append(repeats[:, 4].std() / (columns[:, 4].std() / np.sqrt(len(reward))))
-        same = whole > 0
-        if name == "older snapshot, greedy" and same.sum() > 30:
-            naive.append(reward[same].mean() - truth)
+        same = (whole > 0) & (name == "older snapshot, greedy")
         right = (
             None if told.difference is None else (told.estimate > told.logged) == (here > logged)
         )
-        found[name] = {
+        row = {
             "W1": told.first_weight, "W4": whole.mean(), "ESS": told.effective_lists,
             "told": told.estimate is not None, "bias": columns[:, 0].mean() - truth,
             "covered": inside[0], "item": inside[1], "normal": inside[2], "right": right,
             "bracket": told.bracket[0] <= truth <= told.bracket[1], "can_tell": told.can_tell,
+            "ratio": repeats[:, 4].std() / (columns[:, 4].std() / np.sqrt(len(reward))),
+            "naive": reward[same].mean() - truth if same.sum() > 30 else None,
         }  # fmt: skip
+        found[name] = {key: v.item() if isinstance(v, np.generic) else v for key, v in row.items()}
     return found
 
 
@@ -440,6 +452,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=parts, metavar="|".join(parts))
     parser.add_argument("--runs", type=int, default=500, help="A/A tests")
     parser.add_argument("--since", type=int, default=0, help="offline: 2 for the third worlds only")
+    parser.add_argument("--kept", type=Path, help="file of finished offline logs, to go on from")
     parser.add_argument("--matrix", help="users x items, 0/1 clicks, as .npy")
     options = parser.parse_args()
     table = None if options.matrix is None else np.load(options.matrix) > 0
@@ -448,7 +461,7 @@ def main() -> None:
         lambda: power(max(options.runs // 10, 10)),
         lambda: interleaving(max(options.runs // 5, 10)),
         lambda: service(options.runs),
-        lambda: [offline(*each) for each in OFFLINE[options.since :]],
+        lambda: [offline(*each, options.kept) for each in OFFLINE[options.since :]],
     )
     for part, call in zip(parts, calls, strict=True):
         if part in options.parts:
