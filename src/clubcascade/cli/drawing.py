@@ -17,10 +17,7 @@ from clubcascade.experiment.workers import Worker
 class Drawing:
     """Draws one folder after the other.
 
-    Parameters
-    ----------
-    aside
-        Whether to draw in a process of its own, while this one goes on.
+    ``aside``: in a process of its own, while this one goes on.
     """
 
     def __init__(self, *, aside: bool) -> None:

@@ -19,10 +19,7 @@ FAILED = 1
 def exit_codes(continues: bool = False) -> Iterator[None]:
     """Turn errors into one line on stderr and an exit code.
 
-    Parameters
-    ----------
-    continues
-        Whether the same command, given again, goes on where it was stopped.
+    ``continues``: the same command, given again, goes on where it was stopped.
     """
     try:
         with at_work():

@@ -72,12 +72,8 @@ def assemble(
 ) -> Interactions:
     """Put the parts of a data set together, and check that they fit.
 
-    Parameters
-    ----------
-    indptr, indices
-        The items of each user in the compressed form of SciPy: ascending, each once.
-    fingerprint
-        The fingerprint where it is known; computed otherwise.
+    ``indptr`` and ``indices`` are the items of each user in the compressed form of SciPy:
+    ascending, each once. The fingerprint is computed where it is not known.
     """
     starts = np.ascontiguousarray(indptr, dtype="<i8")
     columns = np.ascontiguousarray(indices, dtype="<i4")

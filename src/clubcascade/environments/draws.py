@@ -71,16 +71,7 @@ def even_items(n: int, weights: Floats, rng: np.random.Generator, users: Floats)
     part and makes near clusters accept almost everything; orthogonal clusters mirror one after
     the other and accept all.
 
-    Parameters
-    ----------
-    n
-        How many.
-    weights
-        Of the clusters, one a row.
-    rng
-        Gives the draws.
-    users
-        Weights of users, who must not find an item negative either.
+    Neither a cluster of ``weights`` nor one of ``users`` may find an item negative.
     """
     m, d = weights.shape
     cosines = weights @ weights.T

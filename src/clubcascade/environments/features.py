@@ -23,12 +23,7 @@ def item_features(history: Any, n_features: int) -> Floats:
     equal, which is common in sparse histories. Both are fixed here by a rule of their own, so
     that features do not depend on the linear algebra library or on its number of threads.
 
-    Parameters
-    ----------
-    history
-        Users x items, dense or sparse.
-    n_features
-        How many vectors; those beyond the rank are zero.
+    ``history`` is users x items, dense or sparse; vectors beyond the rank are zero.
 
     Examples
     --------

@@ -27,12 +27,8 @@ class Bound(Protocol):
 class TheoremBound:
     """The bound of Theorem 2 for CLUB-cascade with the theorem's constants.
 
-    Parameters
-    ----------
-    reg
-        Ridge constant, lambda; the theorem wants at least k.
-    part
-        ``"whole"``, or ``"learning"`` alone: what is lost once the clusters are known.
+    ``reg`` is lambda; the theorem wants at least k. The ``part`` ``"learning"`` is what is lost
+    once the clusters are known.
     """
 
     reg: float = 4.0
@@ -57,13 +53,7 @@ class TheoremBound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownClustersBound:
-    """The bound for a policy that knows the true clusters, if users come evenly.
-
-    Parameters
-    ----------
-    reg
-        Ridge constant, lambda, at least k.
-    """
+    """The bound for a policy that knows the true clusters, if users come evenly."""
 
     reg: float = 4.0
 

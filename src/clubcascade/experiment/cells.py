@@ -116,13 +116,8 @@ def plan(experiment: Experiment, data: Mapping[str, str] | None = None) -> list[
 
     Policies that are to be tuned are left out of panels where that has not been done yet.
 
-    Parameters
-    ----------
-    experiment
-        What is to be run.
-    data
-        Fingerprints of the data sets that its panels name. Without them the cells have names, but
-        cannot be run or found.
+    ``data`` are the fingerprints of the data sets that its panels name. Without them the cells have
+    names, but cannot be run or found.
     """
     cells = []
     for panel in experiment.panels:

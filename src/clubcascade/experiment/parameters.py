@@ -28,16 +28,8 @@ def complete(cls: type, given: Parameters, where: str, *, derived: Iterable[str]
     With the defaults written out, a saved configuration means the same after a default changes.
     Defaults that TOML cannot say (``None``) are left out.
 
-    Parameters
-    ----------
-    cls
-        A policy or an environment.
-    given
-        The parameters as they were read.
-    where
-        Path of their table in its file.
-    derived
-        Parameters that may be missing because they follow from the cell: sizes and seeds.
+    ``where`` is the path of their table in its file; parameters ``derived`` may be missing because
+    they follow from the cell: sizes and seeds.
     """
     known, left_out = accepted(cls), set(derived)
     try:

@@ -87,12 +87,7 @@ def timed(parameters: Parameters, rounds: int) -> Parameters:
 def environment_values(parameters: Parameters, data: str | None) -> Parameters:
     """Return the parameters of an environment with the objects that they stand for.
 
-    Parameters
-    ----------
-    parameters
-        As the file has them.
-    data
-        Fingerprint of the data set that they name, if they name one.
+    ``data`` is the fingerprint of the data set that they name, if they name one.
     """
     values = dict(parameters)
     if isinstance(values.get("clicks"), str):

@@ -89,14 +89,9 @@ class Line:
 class Search:
     """The search for the best point of one policy in one panel.
 
-    Parameters
-    ----------
-    tune
-        The line of values of each parameter, in the order in which they are searched.
-    budget
-        How many distinct points may be tried.
-    possible
-        Says whether a parameter (by name) can have a value.
+    ``tune`` has the line of values of each parameter, in the order in which they are searched; at
+    most ``budget`` distinct points are tried; ``possible`` says whether a parameter (by name) can
+    have a value.
 
     Examples
     --------

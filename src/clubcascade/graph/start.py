@@ -40,7 +40,6 @@ class Complete:
     dense = True
 
     def links(self, i: int) -> Ints:
-        """Return all earlier users."""
         return np.arange(i, dtype=np.intp)
 
     def check(self, n: int) -> None:
@@ -68,7 +67,6 @@ class ErdosRenyi:
         self.key = np.uint64(key)
 
     def links(self, i: int) -> Ints:
-        """Return the earlier users that the draw of user ``i`` picks."""
         found: Ints = erdos_renyi.neighbours_of(self.key, i, self.p)
         return found
 

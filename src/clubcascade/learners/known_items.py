@@ -47,7 +47,6 @@ class KnownItems(Learner):
     def rank_new_user(
         self, user: Hashable, number: int, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
-        """Rank as for everybody."""
         assert isinstance(items, Catalog)
         view = self.ranking_view(items, len(rows))
         entry_points.rank_catalog(self.compiled, 0, view, rows, scores)

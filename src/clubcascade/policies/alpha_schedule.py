@@ -78,7 +78,6 @@ class AlphaSchedule(Wrapper):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a policy with two steps."""
         yield cls(ClubCascade(n_features=3, alpha=1.0), steps=[(8, 0.6), (20, 0.3)])
 
 

@@ -40,5 +40,4 @@ class CascadeKLUCB(ItemCountsMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy."""
         yield cls()

@@ -54,6 +54,5 @@ class CascadeLinUCB(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield two scales of the learning rate."""
         yield cls(n_features=3)
         yield cls(n_features=3, sigma=0.5, c=0.3)

@@ -45,5 +45,4 @@ class Popular(ItemCountsMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy."""
         yield cls(prior_count=3.0)

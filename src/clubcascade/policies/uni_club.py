@@ -117,6 +117,5 @@ class UniCLUB(ClubMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield policies that explore for some rounds, and for none."""
         yield cls(n_features=3, users=range(6), exploration_rounds=12, alpha=0.4, beta=0.5)
         yield cls(n_features=3, exploration_rounds=0, alpha=0.5, seed=5)

@@ -82,5 +82,4 @@ class UserSelection(Wrapper):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a policy that asks for the first rounds of the checks."""
         yield cls(ClubCascade(n_features=3, users=range(6), alpha=0.5), rounds=20)

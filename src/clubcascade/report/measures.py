@@ -98,15 +98,7 @@ class Curve:
 
 
 def curves_of(results: Results, measure: str) -> dict[Key, Curve]:
-    """Return the curve of every (panel, policy) that was measured, in the order of the results.
-
-    Parameters
-    ----------
-    results
-        What a result folder holds.
-    measure
-        What the curves are of, such as ``"regret"``.
-    """
+    """Return the curve of every (panel, policy) that was measured, in the order of the results."""
     return {key: curve_of(table) for key, table in by_seed(results, measure).items()}
 
 
