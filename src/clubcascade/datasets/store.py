@@ -37,11 +37,7 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, ValueError, TypeE
 
 
 def data_folder(folder: PathLike | None = None) -> Path:
-    """Return the folder of prepared data: the given one, the variable's, or the user's own.
-
-    >>> data_folder("here").name
-    'here'
-    """
+    """Return the folder of prepared data: the given one, the variable's, or the user's own."""
     chosen = folder if folder is not None else os.environ.get(VARIABLE) or None
     if chosen is not None:
         return Path(chosen).expanduser()

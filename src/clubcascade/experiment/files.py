@@ -22,11 +22,7 @@ PLACEHOLDER = "{data}"
 
 
 def shipped() -> dict[str, Traversable]:
-    """Return the experiment files that come with the package, by name.
-
-    >>> "synthetic" in shipped()
-    True
-    """
+    """Return the experiment files that come with the package, by name."""
     folder = resources.files("clubcascade.experiment") / "figures"
     files = sorted(folder.iterdir(), key=lambda file: file.name)
     return {f.name.removesuffix(".toml"): f for f in files if f.name.endswith(".toml")}

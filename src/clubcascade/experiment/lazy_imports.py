@@ -13,11 +13,7 @@ EXTRA = 'pip install "clubcascade[experiments]"'
 
 
 def lazy_attributes(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package: a name is imported from the module given for it.
-
-    >>> lazy_attributes("clubcascade.experiment", {"EXTRA": "lazy_imports"})("EXTRA") == EXTRA
-    True
-    """
+    """Return the ``__getattr__`` of a package: a name is imported from the module given for it."""
 
     def get(name: str) -> Any:
         if name not in modules:

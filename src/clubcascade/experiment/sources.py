@@ -45,20 +45,12 @@ _ALWAYS_ALONE = (
 
 @cache
 def sources() -> str:
-    """Return the hash of the whole package, for the records.
-
-    >>> len(sources())
-    16
-    """
+    """Return the hash of the whole package, for the records."""
     return _hash_of({_name(file): file for file in _ROOT.rglob("*.py")})
 
 
 def sources_of(policy: str, environment: str) -> str:
-    """Return the hash of all that a run of a policy (or bound) in an environment depends on.
-
-    >>> sources_of("c3_ucb", "synthetic") == sources_of("c3_ucb", "pool")
-    False
-    """
+    """Return the hash of all that a run of a policy (or bound) in an environment depends on."""
     kind: type = BOUNDS[policy] if policy in BOUNDS else policy_class(policy)
     world: type = ENVIRONMENTS[environment]
     return _sources_of(kind, world)

@@ -10,9 +10,6 @@ class FairLock:
 
     Who gives a plain lock back and takes it at once again mostly gets it: those who wait are still
     waking up. Here the first of them holds ``_next`` as well, which nobody overtakes.
-
-    >>> with FairLock() as nothing:
-    ...     pass
     """
 
     __slots__ = ("_held", "_next")

@@ -38,11 +38,7 @@ class Estimate:
 
 
 def estimate(values: Floats) -> Estimate:
-    """Return the mean of values, one per seed, with its t-interval.
-
-    >>> estimate(np.array([1.0, 2.0, 3.0])).value
-    2.0
-    """
+    """Return the mean of values, one per seed, with its t-interval."""
     mean, low, high = mean_interval(np.asarray(values, dtype=np.float64)[:, None])
     return Estimate(float(mean[0]), float(low[0]), float(high[0]))
 
