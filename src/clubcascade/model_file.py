@@ -5,8 +5,6 @@ array is an ``.npy`` member. A file is written aside and renamed, so that an int
 leaves the old file whole. Other kinds of files are written in the same way.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -24,8 +24,6 @@ S. Li, "Online Clustering of Contextual Cascading Bandits", AAAI 2018. Theorem, 
 and appendix numbers are of this paper.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

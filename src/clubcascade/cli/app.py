@@ -1,7 +1,5 @@
 """The commands, gathered: each is a file of this folder."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

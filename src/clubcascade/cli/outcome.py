@@ -1,7 +1,5 @@
 """How a command ends: errors of our tree as one line, Ctrl-C with a word on how to go on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

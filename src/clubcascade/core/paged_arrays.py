@@ -5,8 +5,6 @@ cost nothing: the machine gives a page when it is first written. So growth neith
 touches what there is, and users who never come take no memory.
 """
 
-from __future__ import annotations
-
 import math
 import mmap
 import sys

@@ -1,7 +1,5 @@
 """States of policies: read with every part checked before any is taken over."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

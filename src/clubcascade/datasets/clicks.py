@@ -1,7 +1,5 @@
 """Pairs of a user and an item that come in blocks, gathered with Arrow into a matrix of clicks."""
 
-from __future__ import annotations
-
 import gzip
 import tarfile
 import zipfile

@@ -1,7 +1,5 @@
 """Fetch a file over HTTP: with progress, resumed where it was cut off, and checked."""
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import os

@@ -1,7 +1,5 @@
 """What every data set becomes: which user clicked which item, and where that is known from."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field

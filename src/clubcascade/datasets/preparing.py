@@ -1,7 +1,5 @@
 """From files to a kept data set: once, and never half."""
 
-from __future__ import annotations
-
 import hashlib
 import shlex
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ The file is an ``.npz`` that NumPy can open as well. The header names the format
 format is refused with the command that prepares it again.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

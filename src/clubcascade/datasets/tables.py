@@ -1,7 +1,5 @@
 """Tables of ratings in text or Parquet files, plain or packed, read block by block."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import re

@@ -1,7 +1,5 @@
 """What changes while a world runs: who comes, whose tastes, what attracts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

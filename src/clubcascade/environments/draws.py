@@ -1,7 +1,5 @@
 """The random weights and items of the synthetic worlds: which laws they have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

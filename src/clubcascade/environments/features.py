@@ -1,7 +1,5 @@
 """Features of items from a history of clicks: singular vectors, the same on every machine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ A bound stands among the policies of an experiment file. Its regret at round t i
 of t rounds; it has no clicks and no clusters.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 

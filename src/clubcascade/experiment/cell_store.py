@@ -1,7 +1,5 @@
 """The results of cells: in memory for the table, and in a file each, to continue a run."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterable

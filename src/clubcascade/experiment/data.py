@@ -1,7 +1,5 @@
 """Data sets in experiment files: ``clicks = "yelp"`` stands for the data set of that name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

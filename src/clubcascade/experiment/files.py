@@ -3,8 +3,6 @@
 Nothing here knows policies or environments, so that a list of the files is there at once.
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Packages whose public names are imported at first use, so that a short command starts quickly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any

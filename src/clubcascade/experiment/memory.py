@@ -1,7 +1,5 @@
 """How much memory there is, how much this process has used, and how much it may use."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The parameters of a policy or an environment in an experiment file, against its constructor."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

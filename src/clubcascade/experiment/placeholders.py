@@ -27,8 +27,6 @@ another one is a table of the other's name and parameters:
 ``policy = {name = "club_cascade", alpha = 2.0}``.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -5,8 +5,6 @@ disk in common; data sets are sent to them. They need this version of clubcascad
 machine or process dies is run again elsewhere.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import socket

@@ -6,8 +6,6 @@ all modules of that package count, and all that they import of this one; of a po
 the script.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import sys

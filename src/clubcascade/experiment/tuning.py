@@ -7,8 +7,6 @@ moves to the best, and goes on with the next line, until a sweep over all lines 
 the budget is spent. Where the best is an end of its line, the line is extended.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ does not take the machine along, and a worker that has grown large is replaced b
 A task that needs more than its share, or whose worker was killed, runs again when it is alone.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -4,8 +4,6 @@ A start says with which earlier users user ``i`` is linked when it joins; users 
 are users who join one after the other before the first round.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

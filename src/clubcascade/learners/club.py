@@ -1,7 +1,5 @@
 """Models over a graph of users that only loses edges: one per connected component."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models over a partition of the users that does not change: one for all, one each, or clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Examinations and clicks counted per item of a catalogue, without features."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import Any
 

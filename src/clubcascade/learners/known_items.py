@@ -1,7 +1,5 @@
 """Items of catalogues that are known by their ids, without features."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Hashable
 from typing import Literal

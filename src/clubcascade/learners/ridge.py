@@ -1,7 +1,5 @@
 """Learners made of ridge models."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Models over sets of users that split and merge: one per cluster, and one per user."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What CLUB-cascade with a link keeps of each user: an estimate, and its samples or their sums."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What CLUB-cascade keeps of each user: statistics, and a ridge estimate of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

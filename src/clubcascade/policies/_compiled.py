@@ -1,7 +1,5 @@
 """The frame of the package's policies: the calls around a learner, written once."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Hashable, Sequence
 from typing import Any, Self, cast

@@ -1,7 +1,5 @@
 """What the policies with a link function have in common: how their parameters are read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The lock of a policy: who waits gets it before who has just given it back."""
 
-from __future__ import annotations
-
 from threading import Lock
 
 

@@ -1,7 +1,5 @@
 """A partition of the users that is given: read, checked and kept."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Policies by name: of this package, registered by hand, and of other packages."""
 
-from __future__ import annotations
-
 import inspect
 import threading
 import warnings

@@ -1,7 +1,5 @@
 """Gap relaxation: an edge-deletion constant that becomes smaller while a policy runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """C3-UCB: one linear model for all users."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal, Self
 

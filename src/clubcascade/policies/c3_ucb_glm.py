@@ -1,7 +1,5 @@
 """C3-UCB with a link function: one generalized linear model for all users."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 

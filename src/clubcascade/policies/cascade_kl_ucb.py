@@ -1,7 +1,5 @@
 """CascadeKL-UCB: counts per item, Kullback-Leibler confidence bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 

@@ -1,7 +1,5 @@
 """CascadeLinTS: one linear model for all users, explored by Thompson sampling."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Self
 

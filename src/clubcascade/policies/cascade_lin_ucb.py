@@ -1,7 +1,5 @@
 """CascadeLinUCB: one linear model for all users, in its own parametrisation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 

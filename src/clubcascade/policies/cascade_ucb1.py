@@ -1,7 +1,5 @@
 """CascadeUCB1: counts per item, no features."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 

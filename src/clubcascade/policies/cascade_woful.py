@@ -1,7 +1,5 @@
 """CascadeWOFUL: one linear model for all users, each click weighted by a bound on its variance."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Literal, Self
 

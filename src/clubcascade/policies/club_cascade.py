@@ -1,7 +1,5 @@
 """CLUB-cascade: Algorithm 1 of the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Self
 

@@ -1,7 +1,5 @@
 """CLUB-cascade as the public code of 2017 has it, which is not quite Algorithm 1."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Self

@@ -1,7 +1,5 @@
 """CLUB-cascade with a link function: the paper's extension to generalized linear rewards."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Self
 

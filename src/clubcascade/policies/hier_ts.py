@@ -1,7 +1,5 @@
 """HierTS: every user has a model of its own, and all users share one learned prior."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Self
 

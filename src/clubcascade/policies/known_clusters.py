@@ -1,7 +1,5 @@
 """Known clusters: one linear model per true cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Self
 

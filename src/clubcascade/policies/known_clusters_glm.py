@@ -1,7 +1,5 @@
 """Known clusters with a link function: one generalized linear model per true cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 

@@ -1,7 +1,5 @@
 """MultipleGLM: every user has a generalized linear model of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 

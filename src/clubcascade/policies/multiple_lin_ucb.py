@@ -1,7 +1,5 @@
 """MultipleLinUCB: every user has a linear model of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Self
 

@@ -1,7 +1,5 @@
 """Popular: the items that most users click, the same list for everybody."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 

@@ -1,7 +1,5 @@
 """Random: lists drawn at random."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """SCLUB: clusters of users as sets that split and merge."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Self
 

@@ -1,7 +1,5 @@
 """Exploration of a barycentric spanner: every user sees all directions that the items span."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Self
 from weakref import WeakKeyDictionary

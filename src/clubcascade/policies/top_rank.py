@@ -1,7 +1,5 @@
 """TopRank: a partial order of the items, learned from clicks of pairs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """UniCLUB: random lists first, then CLUB."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Self
 

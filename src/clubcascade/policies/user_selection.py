@@ -1,7 +1,5 @@
 """Active learning: a policy that chooses whom to serve, for a number of rounds."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Self
 

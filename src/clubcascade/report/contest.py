@@ -1,7 +1,5 @@
 """One policy against the best of the others, panel by panel, and tables of it as Markdown."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Estimates over seeds, with 95% intervals; paired differences and ratios; how they are written."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The figure of a result folder, the overview of several, and the files they are written to."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path

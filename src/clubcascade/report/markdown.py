@@ -1,7 +1,5 @@
 """The report as Markdown: tables of final values and the claims, for documents."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path

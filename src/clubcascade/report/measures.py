@@ -1,7 +1,5 @@
 """What can be drawn and tabled: the columns of the results, and what follows from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, cast

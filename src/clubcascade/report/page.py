@@ -1,7 +1,5 @@
 """The page: everything in one file that opens from disk and asks nobody for anything."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections import Counter
