@@ -87,7 +87,9 @@ class Source:
         with _opened(self.path) as stream:
             text = (line.decode(errors="replace") for line in stream)
             try:
-                for row, cells in enumerate(csv.reader(text, delimiter=self.delimiter, strict=True)):
+                for row, cells in enumerate(
+                    csv.reader(text, delimiter=self.delimiter, strict=True)
+                ):
                     if len(cells) > len(self.columns):
                         return (
                             f"row {row} has {len(cells)} columns, its first line "
