@@ -245,7 +245,7 @@ class Model:
     def learn(self, number: int, answers: Sequence[Answered]) -> None:
         """Change the model by answers that follow one another in the log, the last is ``number``.
 
-        The state is the same to the bit as if each had come alone.
+        The state is the same, bit for bit, as if each had come alone.
         """
         with self.lock:
             for (learned, k, d), alike in groupby(answers, _kind):

@@ -68,7 +68,7 @@ class Recommender:
 
     Feedback is validated, deduplicated, appended to a log, synchronised with the disk, learned,
     and then acknowledged, in this order. It may come late, twice, out of order or after a restart.
-    What was learned is a function of the log alone: a restart is the same model to the bit. Any
+    What was learned is a function of the log alone: a restart is the same model bit for bit. Any
     number of recommenders, in any number of processes, share a store: each takes feedback on the
     decisions of all, and follows what the others learn.
 

@@ -1,4 +1,4 @@
-"""The table of what lists are worth, beside others, and the sentence that judges it."""
+"""The table of what lists are worth, beside others, and the sentence that sums it up."""
 
 from __future__ import annotations
 
