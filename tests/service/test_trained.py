@@ -7,8 +7,8 @@ import clubcascade as cc
 from clubcascade.errors import InvalidArgument, ModelFileError
 from clubcascade.service import events, history
 from clubcascade.service.events import ItemsPut, ModelMade, read_event, write_event
-from clubcascade.service.filters import Columns, read_filter
-from clubcascade.service.settings import Limits
+from clubcascade.service.http import Limits
+from clubcascade.service.metadata import Columns, read_filter
 from clubcascade.storage import open_store
 from tests.service.shops import ITEMS, NAMES, replayed, shop
 from tests.service.web import serving

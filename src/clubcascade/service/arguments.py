@@ -14,7 +14,7 @@ from clubcascade.core import Catalog, Floats, Ints, Policy
 from clubcascade.errors import InvalidArgument, InvalidItems
 from clubcascade.policies import policy_class
 from clubcascade.policies.cohort_cascade import CohortCascade
-from clubcascade.service.filters import Picked, read_filter
+from clubcascade.service.metadata import Picked, read_filter
 from clubcascade.service.model import Model
 
 DEFAULT_MODEL = "default"

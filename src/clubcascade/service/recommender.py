@@ -46,14 +46,20 @@ from clubcascade.service.events import (
     ModelMade,
 )
 from clubcascade.service.experiments import Experiment, Results, check_items, read_arms
-from clubcascade.service.groups import CallWork, Click, DecisionWork, FeedbackWork, Queue
 from clubcascade.service.history import forget, opened
 from clubcascade.service.metadata import described
 from clubcascade.service.model import Model
 from clubcascade.service.models import read_events
-from clubcascade.service.recent import Recent
 from clubcascade.service.trained import File, by_row, fingerprint, made_of
-from clubcascade.service.writer import Writer
+from clubcascade.service.writer import (
+    CallWork,
+    Click,
+    DecisionWork,
+    FeedbackWork,
+    Queue,
+    Recent,
+    Writer,
+)
 
 if TYPE_CHECKING:
     from clubcascade.training import Trained
@@ -526,7 +532,7 @@ class Recommender:
             since. The list is shorter if fewer items are left, also with a filter.
         filter
             Which registered items may be shown, by their metadata, such as
-            ``'category = "tea" and price < 20'``: see ``clubcascade.service.filters``.
+            ``'category = "tea" and price < 20'``: see ``clubcascade.service.metadata``.
         greedy
             Show what is best as far as is known, without exploration.
         """
