@@ -1,7 +1,5 @@
 """The interface of every learner."""
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
