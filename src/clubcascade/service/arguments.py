@@ -110,6 +110,7 @@ class Ask(NamedTuple):
     exclude_seen: bool = False
     filter: str | None = None
     greedy: bool = False
+    explore: float | None = None
 
     @property
     def narrow(self) -> bool:

@@ -190,14 +190,19 @@ class Model:
         with self.lock:
             values, version = self.means(user, items), self.version
             order = None if weights is None else weights(user)
-        if values is None:
-            raise InvalidArgument(
-                f"greedy must be false for {type(self.policy).__name__}, which does not say what "
-                f"it expects of an item"
-            )
+        self.check_greedy(values is not None)
+        assert values is not None
         if order is not None:  # among those that are expected to be clicked for certain
             order = (items._rows if isinstance(items, Catalog) else np.asarray(items)) @ order
         return *top(values, k, order), version
+
+    def check_greedy(self, known: bool = True) -> None:
+        """Raise if there is no list without exploration."""
+        if not (known and (hasattr(self.policy, "_means") or hasattr(self.policy, "_parts"))):
+            raise InvalidArgument(
+                f"explore must be 1, and greedy false, for {type(self.policy).__name__}, which "
+                f"does not say what it expects of an item"
+            )
 
     def popular(
         self, user: Hashable, names: Sequence[Hashable], k: int
