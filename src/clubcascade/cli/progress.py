@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 if TYPE_CHECKING:
     from clubcascade.experiment import Step
+
+Moving = AbstractContextManager[Callable[[str, int, int], None]]
 
 
 @contextmanager
@@ -52,41 +54,25 @@ def experiment_bar(title: str) -> Iterator[Callable[[Step], None]]:
         yield move
 
 
-@contextmanager
-def steps_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
+def steps_bar(title: str) -> Moving:
     """Show a bar for each thing done; the callable moves it: what, how much, of how much."""
-    from rich import progress as bars  # noqa: PLC0415 - slow to load
+    return _bars(title, "MofNCompleteColumn")
 
-    console = Console(stderr=True)
-    columns = (
-        bars.TextColumn("{task.description}"),
-        bars.BarColumn(),
-        bars.MofNCompleteColumn(),
-        bars.TimeRemainingColumn(),
-        bars.TextColumn("left"),
-    )
-    with bars.Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        tasks = {}
 
-        def move(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(f"{title}: {what}", total=total)
-            bar.update(tasks[what], completed=done, total=total)
-
-        yield move
+def bytes_bar(title: str) -> Moving:
+    """Show a bar for each thing done; the callable moves it: what, how many bytes, of how many."""
+    return _bars(title, "DownloadColumn", "TransferSpeedColumn")
 
 
 @contextmanager
-def bytes_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each thing done; the callable moves it: what, how many bytes, of how many."""
+def _bars(title: str, *numbers: str) -> Iterator[Callable[[str, int, int], None]]:
     from rich import progress as bars  # noqa: PLC0415 - slow to load
 
     console = Console(stderr=True)
     columns = (
         bars.TextColumn("{task.description}"),
         bars.BarColumn(),
-        bars.DownloadColumn(),
-        bars.TransferSpeedColumn(),
+        *(getattr(bars, each)() for each in numbers),
         bars.TimeRemainingColumn(),
         bars.TextColumn("left"),
     )
