@@ -77,7 +77,7 @@ class Server:
                 [*command, "--port", str(self.port)], stdout=log, stderr=log
             )
 
-    def wait(self, seconds: float = 300.0) -> None:
+    def wait(self, seconds: float = 600.0) -> None:
         """Wait until it is ready."""
         until, said = time.monotonic() + seconds, ""
         while time.monotonic() < until:
@@ -214,13 +214,13 @@ def kill(options: argparse.Namespace) -> None:
     callers = None
     try:
         for server in servers:
-            server.wait(60)
+            server.wait()
         callers = Callers([s.url for s in servers], options.callers, options.seed, options.pause)
         killed: Counter[str] = Counter()
         for number in range(options.rounds):
             time.sleep(luck.choice([0.1, 0.3, 0.6, 1.0]))
             if luck.random() < options.database:
-                cluster.stop()
+                cluster.kill()
                 time.sleep(luck.random())
                 cluster.start()
                 killed["PostgreSQL"] += 1
@@ -231,11 +231,11 @@ def kill(options: argparse.Namespace) -> None:
                 killed["server"] += 1
             if (number + 1) % 5 == 0:
                 for server in servers:
-                    server.wait(60)
+                    server.wait()
             if (number + 1) % 20 == 0:
                 print(f"{number + 1} kills: {len(callers.answers)} acknowledged", flush=True)
         for server in servers:
-            server.wait(60)
+            server.wait()
         callers.join()
         found = check(url, callers.answers, agree(servers))
         assert not callers.errors, callers.errors[:3]
@@ -260,7 +260,7 @@ def load(options: argparse.Namespace) -> None:
         servers = [Server(url, home) for _ in range(count)]
         try:
             for server in servers:
-                server.wait(60)
+                server.wait()
             callers = Callers([s.url for s in servers], options.callers, 1)
             time.sleep(3)
             before = sum(s.cpu() for s in servers), len(callers.delays), time.monotonic()
@@ -396,7 +396,7 @@ def proxy(options: argparse.Namespace) -> None:
     haproxy = None
     try:
         for server in servers:
-            server.wait(60)
+            server.wait()
         haproxy = subprocess.Popen(["haproxy", "-f", str(home / "haproxy.cfg")])
         time.sleep(1)
         callers = Callers([f"http://127.0.0.1:{front}"], options.callers, 2)

@@ -22,8 +22,6 @@
     └── NotEnoughMemory (MemoryError)    more users than the machine has room for
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from typing import Any

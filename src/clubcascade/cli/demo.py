@@ -1,7 +1,5 @@
 """``clubcascade demo``: a service with a simulated audience."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from pathlib import Path

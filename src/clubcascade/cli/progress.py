@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 if TYPE_CHECKING:
     from clubcascade.experiment import Step
-
-Moving = AbstractContextManager[Callable[[str, int, int], None]]
 
 
 @contextmanager
@@ -54,25 +53,21 @@ def experiment_bar(title: str) -> Iterator[Callable[[Step], None]]:
         yield move
 
 
-def steps_bar(title: str) -> Moving:
-    """Show a bar for each thing done; the callable moves it: what, how much, of how much."""
-    return _bars(title, "MofNCompleteColumn")
-
-
-def bytes_bar(title: str) -> Moving:
-    """Show a bar for each thing done; the callable moves it: what, how many bytes, of how many."""
-    return _bars(title, "DownloadColumn", "TransferSpeedColumn")
-
-
 @contextmanager
-def _bars(title: str, *numbers: str) -> Iterator[Callable[[str, int, int], None]]:
+def steps_bar(
+    title: str, *, amounts: tuple[str, ...] = ("MofNCompleteColumn",)
+) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar for each thing done; the callable moves it: what, how much, of how much.
+
+    ``amounts`` are the columns of Rich that tell how much.
+    """
     from rich import progress as bars  # noqa: PLC0415 - slow to load
 
     console = Console(stderr=True)
     columns = (
         bars.TextColumn("{task.description}"),
         bars.BarColumn(),
-        *(getattr(bars, each)() for each in numbers),
+        *(getattr(bars, name)() for name in amounts),
         bars.TimeRemainingColumn(),
         bars.TextColumn("left"),
     )
@@ -85,3 +80,7 @@ def _bars(title: str, *numbers: str) -> Iterator[Callable[[str, int, int], None]
             bar.update(tasks[what], completed=done, total=total)
 
         yield move
+
+
+bytes_bar = partial(steps_bar, amounts=("DownloadColumn", "TransferSpeedColumn"))
+"""The same, of bytes."""

@@ -1,7 +1,5 @@
 """``clubcascade reproduce``: the paper's figures, from the experiment files of the package."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -104,11 +102,7 @@ def chosen(figure: str) -> list[str]:
 
 
 def words(figure: str) -> list[str]:
-    """Return the names between the commas.
-
-    >>> words("glm, dcm")
-    ['glm', 'dcm']
-    """
+    """Return the names between the commas."""
     return [word.strip() for word in figure.split(",")]
 
 

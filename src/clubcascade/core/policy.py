@@ -1,7 +1,5 @@
 """The interface of policies, and what follows from it."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

@@ -1,7 +1,5 @@
 """From a name to the data, or to the one command that brings them."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Replay: any matrix of users x items, of probabilities or of 0/1 clicks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

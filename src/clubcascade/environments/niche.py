@@ -1,7 +1,5 @@
 """A world of niches: what sets users apart is in few items, which the many never need."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from clubcascade import validation

@@ -1,7 +1,5 @@
 """The paper's synthetic world: clusters of users, each with one weight vector."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Literal

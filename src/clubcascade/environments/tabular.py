@@ -1,7 +1,5 @@
 """A world held in tables: items, and how attractive each is to each kind of user."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

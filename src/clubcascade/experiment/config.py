@@ -1,7 +1,5 @@
 """Experiment files: TOML to an :class:`Experiment` in which every value is stated, and back."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence

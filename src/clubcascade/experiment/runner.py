@@ -1,7 +1,5 @@
 """Run experiments into result folders: what is there already is kept, the rest is run."""
 
-from __future__ import annotations
-
 import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """How a cell runs: its environment and its policy are made, and a few numbers are kept."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

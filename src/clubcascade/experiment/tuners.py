@@ -5,8 +5,6 @@ round where the panels show what regret tells, else the most clicks. The seeds o
 never looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path

@@ -4,8 +4,6 @@ A file holds one policy class. Packages elsewhere join through the entry-point g
 ``clubcascade.policies``, and a class of a notebook or script by :func:`register`.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import os

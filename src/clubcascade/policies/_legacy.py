@@ -1,7 +1,5 @@
 """Parameters of earlier versions: where they are now, and models that were saved with them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

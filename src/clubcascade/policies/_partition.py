@@ -1,7 +1,5 @@
 """A partition of the users that is given: read, checked and kept."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
@@ -20,11 +18,8 @@ _SAVED = (list, tuple, set, frozenset, range, np.ndarray)
 class Partition:
     """The cluster of every user.
 
-    Parameters
-    ----------
-    given
-        The clusters as a list of sets of users, a mapping user -> label, or one label for each of
-        the users 0, 1, ...
+    It is given as a list of sets of users, a mapping user -> label, or one label for each of the
+    users 0, 1, ...
 
     Examples
     --------

@@ -1,7 +1,5 @@
 """CascadeKL-UCB: counts per item, Kullback-Leibler confidence bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 
@@ -40,5 +38,4 @@ class CascadeKLUCB(ItemCountsMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy."""
         yield cls()

@@ -1,7 +1,5 @@
 """CascadeUCB1: counts per item, no features."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 
@@ -40,5 +38,4 @@ class CascadeUCB1(ItemCountsMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy."""
         yield cls()

@@ -186,7 +186,6 @@ class CohortCascade(CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy for users that come, one for known users, and one with a link."""
         yield cls(n_features=3, seed=3)
         yield cls(n_features=3, users=range(3), max_cohorts=2, seed=4)
         yield cls(n_features=3, link="logistic", forget=8, seed=5)

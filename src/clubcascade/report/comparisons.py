@@ -1,7 +1,5 @@
 """The comparisons that claims are checked by. Each reads one result folder and yields evidence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 

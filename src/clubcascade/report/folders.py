@@ -1,7 +1,5 @@
 """What a report is about: the result folders at or below a place, with all that they hold."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field

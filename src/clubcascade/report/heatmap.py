@@ -1,7 +1,5 @@
 """A sweep over two parameters as a heat map, with its limits as margins."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """What can be drawn and tabled: the columns of the results, and what follows from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, cast
@@ -98,15 +96,7 @@ class Curve:
 
 
 def curves_of(results: Results, measure: str) -> dict[Key, Curve]:
-    """Return the curve of every (panel, policy) that was measured, in the order of the results.
-
-    Parameters
-    ----------
-    results
-        What a result folder holds.
-    measure
-        What the curves are of, such as ``"regret"``.
-    """
+    """Return the curve of every (panel, policy) that was measured, in the order of the results."""
     return {key: curve_of(table) for key, table in by_seed(results, measure).items()}
 
 
@@ -168,11 +158,7 @@ class Reference(NamedTuple):
     slope: float
 
     def at(self, round: float) -> float:
-        """Return its value at a round.
-
-        >>> Reference("oracle", 1.0, 0.5).at(10)
-        6.0
-        """
+        """Return its value at a round."""
         return self.start + self.slope * round
 
 

@@ -1,7 +1,5 @@
 """The page: everything in one file that opens from disk and asks nobody for anything."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections import Counter
@@ -32,17 +30,7 @@ MARKS = dict(zip(Verdict, "✓◐✗?–○", strict=True))
 def write_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
     """Write the report of a result folder, or of a folder of result folders, as one HTML page.
 
-    Parameters
-    ----------
-    folder
-        Where the results are.
-    out
-        The page; by default ``report.html`` in that folder.
-
-    Returns
-    -------
-    Path
-        The page that was written.
+    The page is by default ``report.html`` in that folder.
     """
     runs, broken = find_runs(folder)
     path = Path(folder) / NAME if out is None else Path(out)

@@ -1,7 +1,5 @@
 """Which policies and panels a claim is about: the paper's words for them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Numbers per seed that comparisons are made of, taken from the tables of a result folder."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

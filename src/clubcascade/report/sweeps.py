@@ -1,7 +1,5 @@
 """Sweeps over two parameters: a grid of policies, between the limits at its ends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
