@@ -1,7 +1,5 @@
 """Options that name the columns of a table of clicks."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -86,31 +86,12 @@ def yelp(
 @data.command()
 def interactions(
     path: Annotated[Path, typer.Option(help="A CSV or Parquet file, one row a click.")],
-<<<<<<< HEAD
     user: User = None,
     item: Item = None,
     rating: Rating = None,
     at_least: AtLeast = None,
     time: Time = None,
-    name: Annotated[
-        str | None, typer.Option(help="What to call the data set; by default the file's name.")
-    ] = None,
-=======
-    user: Annotated[
-        str | None, typer.Option(help="Column of the users; by default found by its name.")
-    ] = None,
-    item: Annotated[
-        str | None, typer.Option(help="Column of the items; by default found by its name.")
-    ] = None,
-    rating: Annotated[str | None, typer.Option(help="Column of the ratings.")] = None,
-    at_least: Annotated[
-        float | None, typer.Option(help="Count only ratings of at least this.")
-    ] = None,
-    time: Annotated[
-        str | None, typer.Option(help="Column of times; the first and last are noted.")
-    ] = None,
     name: Name = None,
->>>>>>> 36569a934cfd1efbfd5427cd067c08f323e853e0
     folder: Folder = None,
 ) -> None:
     """Take anyone's table of users and items."""
