@@ -250,8 +250,10 @@ class Model:
         if "ids" not in self.start or name in known:
             return name
         other = other_spelling(name)
+        if other in known:
+            return other
         whole = type(other) is int and all(type(each) is int for each in self.start["ids"])
-        return other if other in known or whole else name
+        return other if whole else name
 
     def candidates(self, ids: Sequence[Hashable]) -> Floats:
         """Return the features of registered items, one row each, in that order."""
@@ -262,10 +264,9 @@ class Model:
         catalog = self.registered()
         index = catalog._index
         try:
-            rows = [index[name] for name in ids]
+            rows = [index[n if n in index else self.item_as(n)] for n in ids]
         except (KeyError, TypeError):
-            known = catalog._index
-            wrong = [n for n in ids if not isinstance(n, Hashable) or n not in known][:1]
+            wrong = [n for n in ids if not isinstance(n, Hashable) or n not in index][:1]
             raise InvalidItems(
                 f"candidates must be ids of registered items of model {self.name!r}, "
                 f"got {(wrong or [ids])[0]!r}"
