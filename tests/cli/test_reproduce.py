@@ -15,8 +15,9 @@ from typer.testing import CliRunner
 from clubcascade import experiment
 from clubcascade.cli import experiments, reproduce
 from clubcascade.cli.app import app
-from clubcascade.experiment import RunReport, read_results
+from clubcascade.experiment import RunReport, read_results, runner
 from clubcascade.experiment.runner import Failure
+from tests.experiment import tiny
 from tests.test_command import heed_interrupts
 
 COMMAND = [sys.executable, "-m", "clubcascade", "reproduce", "--figure", "dcm"]
@@ -145,7 +146,8 @@ def test_groups_run_without_what_has_no_data(tmp_path, monkeypatch):
     assert ctr.title.startswith("Clicks per round on small")
 
 
-def test_other_data_have_their_own_folder(tmp_path):
+def test_other_data_have_their_own_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "ProcessWorkers", tiny.InProcess)
     pool = make_pool(tmp_path / "small.npz")
     few = ["--figure", "ctr", "--data", pool, "--rounds", "5", "--seeds", "1", "--quick"]
     result = call(*few, "--out", str(tmp_path / "out"))
