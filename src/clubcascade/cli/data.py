@@ -1,5 +1,7 @@
 """``clubcascade data``: fetch and prepare data sets, and show those that are there."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from pathlib import Path
