@@ -133,6 +133,7 @@ def test_no_promise_is_raised(world):
     assert np.abs(policy.cluster_weights("new") - before).max() < 0.3
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("rate", [0.2, 0.03])
 def test_a_warm_start_is_not_overtaken(world, rate):
     """Clicks say which items a user likes, and nothing of how often it clicks what it sees."""
