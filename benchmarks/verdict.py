@@ -222,7 +222,7 @@ def service(runs):
         f"A/A in the service, {runs} runs of {SERVICE_LISTS:,} lists of {SERVICE_USERS} users",
         "world", "false alarms", "points looked at",
     )  # fmt: skip
-    put = ExperimentPut("aa", "ab", (("now", "x", 1.0, False), ("new", "y", 1.0, False)))
+    put = ExperimentPut("aa", "ab", (("now", "x", 1.0, 1.0), ("new", "y", 1.0, 1.0)))
     for name, mean in RATES.items():
         rng, alarms, seen = np.random.default_rng(204), 0, 0
         for run in range(runs):
