@@ -12,7 +12,7 @@ from clubcascade.errors import ClubCascadeError, InvalidArgument, InvalidItems, 
 from clubcascade.service.decision import Decision
 from clubcascade.service.events import Answered, ExperimentPut, ModelGone, UserGone, read_event
 from clubcascade.service.experiments import POINTS, Curve, Experiment, Results
-from clubcascade.service.export import export
+from clubcascade.service.history import export
 from clubcascade.service.keys import KeyFile
 from clubcascade.service.lists import log_of
 from tests.service.shops import ITEMS, NAMES, Clock, D, replayed, shop

@@ -71,9 +71,9 @@ class Verdict:
 class ABTest:
     """Clicks per list of arms that users are assigned to, compared by a confidence sequence.
 
-    Users are clusters, and the sequence is valid at all times: look whenever you like, stop when
-    you like. The first arm is the one that the others are compared with; several others share
-    ``alpha``.
+    The lists of a user are a cluster of dependent observations. The sequence is valid at all times:
+    read the interval at any time, stop at any time. The other arms are compared with the first one;
+    several others share ``alpha``.
 
     Parameters
     ----------

@@ -22,11 +22,9 @@ from clubcascade.service.arguments import (
 )
 from clubcascade.service.decision import Decision, hash_of, make_id, tags
 from clubcascade.service.experiments import Experiment, check_alike, interleaved
-from clubcascade.service.groups import Queue
 from clubcascade.service.model import Model
 from clubcascade.service.models import Models
-from clubcascade.service.recent import Recent
-from clubcascade.service.writer import UNSAVED, Writer
+from clubcascade.service.writer import UNSAVED, Queue, Recent, Writer
 from clubcascade.storage import Store
 from clubcascade.storage.base import OWN
 

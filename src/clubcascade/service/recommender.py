@@ -46,14 +46,20 @@ from clubcascade.service.events import (
     ModelMade,
 )
 from clubcascade.service.experiments import Experiment, Results, check_models, read_arms
-from clubcascade.service.groups import CallWork, Click, DecisionWork, FeedbackWork, Queue
 from clubcascade.service.history import forget, opened
 from clubcascade.service.metadata import described
 from clubcascade.service.model import Model
 from clubcascade.service.models import read_events
-from clubcascade.service.recent import Recent
 from clubcascade.service.trained import File, by_row, fingerprint, made_of
-from clubcascade.service.writer import Writer
+from clubcascade.service.writer import (
+    CallWork,
+    Click,
+    DecisionWork,
+    FeedbackWork,
+    Queue,
+    Recent,
+    Writer,
+)
 
 if TYPE_CHECKING:
     from clubcascade.training import Trained
@@ -68,7 +74,7 @@ class Recommender:
 
     Feedback is validated, deduplicated, appended to a log, synchronised with the disk, learned,
     and then acknowledged, in this order. It may come late, twice, out of order or after a restart.
-    What was learned is a function of the log alone: a restart is the same model to the bit. Any
+    What was learned is a function of the log alone: a restart is the same model bit for bit. Any
     number of recommenders, in any number of processes, share a store: each takes feedback on the
     decisions of all, and follows what the others learn.
 
@@ -547,7 +553,7 @@ class Recommender:
             since. The list is shorter if fewer items are left, also with a filter.
         filter
             Which registered items may be shown, by their metadata, such as
-            ``'category = "tea" and price < 20'``: see ``clubcascade.service.filters``.
+            ``'category = "tea" and price < 20'``: see ``clubcascade.service.metadata``.
         greedy
             Show what is best as far as is known, without exploration.
         explore
