@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from clubcascade import datasets
-from clubcascade.cli.columns import AtLeast, Item, Rating, Time, User
+from clubcascade.cli.columns import AtLeast, Item, Rating, User
 from clubcascade.cli.outcome import console_of, exit_codes
 from clubcascade.cli.progress import bytes_bar
 from clubcascade.datasets.editions import EDITIONS, SERVER, terms_of
@@ -92,7 +92,9 @@ def interactions(
     item: Item = None,
     rating: Rating = None,
     at_least: AtLeast = None,
-    time: Time = None,
+    time: Annotated[
+        str | None, typer.Option(help="Column of times; the first and last are noted.")
+    ] = None,
     name: Name = None,
     folder: Folder = None,
 ) -> None:
