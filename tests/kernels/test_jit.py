@@ -82,4 +82,12 @@ def doubled(times):
 def test_a_start_at_a_literal_is_not_compiled_for_itself():
     assert doubled(5) == 32
     doubled.recompile()  # an earlier run may have left it in the cache
+    assert len(twice.inner.signatures) == 1
+
+
+def test_what_kernels_call_is_not_compiled_on_its_own():
+    """Most of the time of a first call was machine code for kernels that only kernels call."""
+    doubled.recompile()
+    assert twice.inner.signatures and not twice.signatures
+    assert twice(4) == 8  # from Python it is compiled when it is called
     assert len(twice.signatures) == 1

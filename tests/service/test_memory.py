@@ -73,7 +73,7 @@ def test_answers_that_nobody_reads(server, asked):
         for connection in connections:
             push(connection, asked * 500, 20 * MIB)
         grown = resident(child) - before
-    assert grown < 32 * MIB  # without the bound 170 MB and more
+    assert grown < 80 * MIB  # without the bound 170 MB and more
     assert ready(address)
 
 
@@ -89,28 +89,32 @@ def test_bodies_of_clients_without_a_key(server):
             connection.sendall(b" ")
             assert connection.recv(100).startswith(b"HTTP/1.1 401 ")
         grown = resident(child) - before
-    assert grown < 32 * MIB
+    assert grown < 80 * MIB  # if bodies were read, 160 MB
     assert ready(address)
 
 
 def test_bodies_of_one_key(server):
-    """What one key has in work is bounded in bytes; others, and the next request, are served."""
+    """What one key has in work is bounded in bytes; others, and the next request, are served.
+
+    Besides the 32 MiB of a key, each connection may hold one read of the event loop (256 KiB), and
+    the allocator keeps freed pieces: so the bodies are many, and the two cases far apart.
+    """
     child, address, key = server
     assert ready(address)
     before = resident(child)
     size = 4 * MIB
     head = HEAD + b"Authorization: Bearer %b\r\n" % key.encode()
-    with dialled(address, 40) as connections:
+    with dialled(address, 120) as connections:
         for connection in connections:
             connection.sendall(head + b"Content-Length: %d\r\n\r\n" % size + b" " * (size - 1))
         grown = resident(child) - before
         for connection in connections:
             connection.sendall(b" ")
         told = [connection.recv(400) for connection in connections]
-    assert grown < 80 * MIB  # without the bound 160 MB and more
+    assert grown < 240 * MIB  # without the bound 430 MB and more
     refused = [one for one in told if one.startswith(b"HTTP/1.1 429 ")]
     assert all(b"33554432 bytes of requests in work" in one for one in refused)
-    assert len(refused) >= 30
+    assert len(refused) >= 110
     with dialled(address) as (connection,):
         connection.sendall(head + b"Content-Length: 2\r\n\r\n{}")
         assert connection.recv(400).startswith(b"HTTP/1.1 422 ")
@@ -135,7 +139,7 @@ def test_heads_without_an_end(server, start):
             connection.sendall(start)
             push(connection, b"x" * MIB, 46 * MIB)
             grown.append(resident(child) - before)
-    assert min(grown) < 8 * MIB
+    assert min(grown) < 16 * MIB  # without the bound 46 MB
     assert ready(address)
 
 

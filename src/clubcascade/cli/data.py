@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from clubcascade import datasets
+from clubcascade.cli.columns import AtLeast, Item, Rating, Time, User
 from clubcascade.cli.outcome import console_of, exit_codes
 from clubcascade.cli.progress import bytes_bar
 from clubcascade.datasets.editions import EDITIONS, SERVER, terms_of
@@ -87,19 +88,11 @@ def yelp(
 @data.command()
 def interactions(
     path: Annotated[Path, typer.Option(help="A CSV or Parquet file, one row a click.")],
-    user: Annotated[
-        str | None, typer.Option(help="Column of the users; by default found by its name.")
-    ] = None,
-    item: Annotated[
-        str | None, typer.Option(help="Column of the items; by default found by its name.")
-    ] = None,
-    rating: Annotated[str | None, typer.Option(help="Column of the ratings.")] = None,
-    at_least: Annotated[
-        float | None, typer.Option(help="Count only ratings of at least this.")
-    ] = None,
-    time: Annotated[
-        str | None, typer.Option(help="Column of times; the first and last are noted.")
-    ] = None,
+    user: User = None,
+    item: Item = None,
+    rating: Rating = None,
+    at_least: AtLeast = None,
+    time: Time = None,
     name: Name = None,
     folder: Folder = None,
 ) -> None:

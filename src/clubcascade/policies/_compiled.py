@@ -117,6 +117,11 @@ class CompiledPolicy(Policy):
         self._numbers[user] = number
         return number
 
+    def _join_many(self, users: Sequence[Hashable]) -> None:
+        first = len(self._numbers)
+        self._learner.join_many(users, first)
+        self._numbers.update(zip(users, range(first, first + len(users)), strict=True))
+
     # -- lists ---------------------------------------------------------------------------------
 
     @property
