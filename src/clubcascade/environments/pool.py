@@ -46,11 +46,7 @@ class Pool(Matrix):
     scaling
         ``"largest"`` divides all features by the largest norm and keeps popularity in the norm;
         ``"unit"`` divides each item's by its own. Items without a click in H stay zero.
-    arrivals
-        ``"uniform"``, or how often each user comes relative to the others.
-    click
-        The click model; by default the cascade.
-    click_rates, changes
+    arrivals, click, click_rates, changes
         As for :class:`clubcascade.environments.Matrix`.
     seed
         Seed of the draws.
