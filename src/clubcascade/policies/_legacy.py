@@ -46,9 +46,9 @@ def upgraded(name: str, params: dict[str, Any], state: dict[str, Any]) -> Model:
     """Return a saved model (policy, parameters, state) as this version has it."""
     if name == "club_cascade" and params.keys() & MOVED.keys():
         return _club(dict(params), state)
-    if name == "cohort_cascade" and "memory" not in params:
-        mixture = {"mixture_error": np.zeros((N_BUCKETS, 2))}
-        return name, {**params, "memory": 0}, mixture | state
+    if name == "cohort_cascade":
+        added = {"mixture_error": np.zeros((N_BUCKETS, 2)), "calibration": np.array([-1.0, 0.0])}
+        return name, {"memory": 0} | params, added | state
     if name in GLM and params.keys() & MOVED_GLM.keys():
         return name, _constants(dict(params)), state
     return name, params, state

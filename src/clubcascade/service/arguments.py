@@ -172,10 +172,10 @@ def _offered(target: Model, ask: Ask) -> tuple[Floats | Catalog, Sequence[Hashab
             raise InvalidArgument("candidates must be given without items and ids, got both")
         catalog = target.registered()
         rows = target.candidate_rows(candidates)
-        features, names = catalog._rows.take(rows, axis=0), Picked(catalog.ids, rows)
+        features, picked = catalog._rows.take(rows, axis=0), Picked(catalog.ids, rows)
         if target.policy.n_features is None:
-            return Catalog(features, [*names]), names
-        return features, names
+            return Catalog(features, [*picked]), picked
+        return features, picked
     if items is None:
         if ids is not None:
             raise InvalidArgument("ids must be given with items, got ids alone")
