@@ -111,12 +111,6 @@ class CompiledPolicy(Policy):
             raise UnknownUser(f"user must be one that the policy has met, got {user!r}")
         return number
 
-    def _read_users(self, users: Any) -> Sequence[Hashable]:
-        known = validation.listed("users", users, "ids")
-        for user in known:
-            self.number(user, "users")
-        return known
-
     def _join(self, user: Hashable) -> int:
         number = len(self._numbers)
         self._learner.join(user, number)
@@ -173,7 +167,9 @@ class CompiledPolicy(Policy):
 
     def recommend_many(self, users: Sequence[Hashable], items: Items, k: int) -> Ints:
         """Return one list per user, as calls of :meth:`recommend` would, one after another."""
-        users = self._read_users(users)
+        users = validation.listed("users", users, "ids")
+        for user in users:
+            self.number(user, "users")
         loose = self._read_items(items)
         k = validation.list_length(k, len(loose))
         rows, scores = np.empty((len(users), k), np.int64), np.empty(k)
