@@ -7,6 +7,7 @@ from scipy import sparse
 import clubcascade as cc
 from clubcascade.errors import InvalidArgument
 from clubcascade.kernels.cohort_constants import CALIBRATION_CLICKS, PRECISIONS
+from clubcascade.model_file import split_state
 from clubcascade.policies._warm_start import start_from_sums
 from clubcascade.training.fitting import _losses
 from clubcascade.training.sums import everyone, sums
@@ -194,3 +195,19 @@ def test_linear_policies_have_the_ridge_estimate(kind, world, tmp_path):
 def test_refused(policy, sentence, world):
     with pytest.raises(InvalidArgument, match=sentence):
         started(policy, world)
+
+
+@pytest.mark.parametrize("cls", [cc.CohortCascade, cc.MultipleLinUCB])
+def test_users_who_join_together_are_those_who_join_one_by_one(cls):
+    together, alone = cls(n_features=2), cls(n_features=2)
+    for first in (0, 100):
+        names = [f"u{n}" for n in range(first, first + 100)]
+        together._join_many(names)
+        for name in names:
+            alone._join(name)
+    for policy in (together, alone):
+        policy.update("u150", np.eye(2), 1)
+        policy.update("new", np.eye(2), 0)
+    a, b = (split_state(policy.state()) for policy in (together, alone))
+    assert a[0] == b[0]
+    assert all(np.array_equal(a[1][name], b[1][name]) for name in b[1])

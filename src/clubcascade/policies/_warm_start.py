@@ -49,8 +49,7 @@ def start_from_sums(
     check_can_start(policy)
     assert isinstance(policy, CompiledPolicy)
     with policy._lock:
-        for user in users:
-            policy._join(user)
+        policy._join_many(users)
         if isinstance(policy._learner, GroupedModels):
             learners.fill_groups(policy._learner, sums)
             return
