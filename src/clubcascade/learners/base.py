@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
@@ -34,6 +34,11 @@ class Learner(ABC):
 
     def join(self, user: Hashable, number: int) -> None:  # noqa: B027  most need do nothing
         """Let a new user in, whose number is the next one and who may join."""
+
+    def join_many(self, users: Sequence[Hashable], first: int) -> None:
+        """Let new users in, whose numbers start at ``first``."""
+        for number, user in enumerate(users, first):
+            self.join(user, number)
 
     def check_newcomer(self, user: Hashable) -> None:  # noqa: B027  most take everybody
         """Raise if a user may not join."""

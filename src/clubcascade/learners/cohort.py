@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -160,9 +160,14 @@ class CohortModels(Learner):
 
     def join(self, user: Hashable, number: int) -> None:
         """Make room for the user's statistics."""
-        if number + 1 == self._capacity:
-            self._reserve(2 * self._capacity)
-        self.compiled.n_users = number + 1
+        self.join_many((user,), number)
+
+    def join_many(self, users: Sequence[Hashable], first: int) -> None:
+        """Make room for the users' statistics."""
+        n_users = first + len(users)
+        if n_users >= self._capacity:
+            self._reserve(2 * n_users)
+        self.compiled.n_users = n_users
 
     def labels(self, n_users: int) -> Ints:
         """Return the cohort of each user, 0 before it has one, in the order of their numbers."""
