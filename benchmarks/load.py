@@ -112,7 +112,7 @@ class Load:
 
     def __init__(self, home: Path, options: argparse.Namespace) -> None:
         self.home, self.seconds, self.port = home, options.seconds, options.port
-        self.callers = options.callers
+        self.callers, self.only_lists = options.callers, options.lists
         self.url = f"http://127.0.0.1:{options.port}"
         self.rows: dict[str, dict[str, str]] = {}
         rng = np.random.default_rng(1)
@@ -155,7 +155,8 @@ class Load:
         try:
             wait_for(self.url)
             wrk(f"{self.url}/v1/x/recommend", self.lists["by id"], CALLERS, WARM_UP, server)
-            for name, bodies in (*self.lists.items(), ("feedback", self.clicks)):
+            every = () if self.only_lists else (*self.lists.items(), ("feedback", self.clicks))
+            for name, bodies in every:
                 seen = wrk(f"{self.url}/v1/x/echo", bodies, CALLERS, self.seconds, server)
                 self.rows[f"echo of that request, {name}"] = seen
             self._lists("echo", f"{self.url}/v1/x/recommend", server)
@@ -176,6 +177,9 @@ class Load:
         """Measure lists, lone callers and batches."""
         service = self.serve(0)
         try:
+            if self.only_lists:
+                self._lists("recommend", f"{self.url}/v1/default/recommend", service)
+                return
             for name, bodies in self.lists.items():
                 where = f"{self.url}/v1/default/recommend"
                 seen = wrk(where, bodies, CALLERS, self.seconds, service)
@@ -224,7 +228,8 @@ class Load:
     def shares(self) -> dict[str, float]:
         """Return how lists compare with their echo."""
         found: dict[str, float] = {}
-        pairs = {name: ("echo of that request, ", name) for name in self.lists}
+        each = () if self.only_lists else self.lists
+        pairs = {name: ("echo of that request, ", name) for name in each}
         pairs |= {
             f"by id, {callers} callers": ("echo, ", f"by id, {callers} callers")
             for callers in self.callers
@@ -250,13 +255,15 @@ def main() -> None:
     parser.add_argument("--decisions", type=int, default=200_000)
     parser.add_argument("--port", type=int, default=18_080)
     parser.add_argument("--callers", type=int, nargs="*", default=[1, 64, 512])
+    parser.add_argument("--lists", action="store_true", help="lists by id and their echo alone")
     parser.add_argument("--sync-delay", type=float, nargs="*", default=[], metavar="MS")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         load = Load(Path(folder), options)
         load.echo()
         load.service()
-        disks = [load.together(delay) for delay in (0.0, *options.sync_delay)]
+        delays = [] if options.lists else [0.0, *options.sync_delay]
+        disks = [load.together(delay) for delay in delays]
     about = {"cores": os.cpu_count(), "load average": os.getloadavg()[0], **load.shares()}
     print(json.dumps(about, indent=1))
     keys = ["rate", "50%", "99%", "cpu", "bad"]
@@ -264,6 +271,8 @@ def main() -> None:
         ["", "requests/s", "p50", "p99", "server's CPU, us/request", "refused"],
         [[name, *(seen[key] for key in keys)] for name, seen in load.rows.items()],
     )
+    if options.lists:
+        return
     print()
     table(
         ["sync slower by, ms", "one commit, ms", "one commit per event, a second"]

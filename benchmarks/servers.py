@@ -31,8 +31,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +79,7 @@ class Server:
                 [*command, "--port", str(self.port)], stdout=log, stderr=log
             )
 
-    def wait(self, seconds: float = 300.0) -> None:
+    def wait(self, seconds: float = 600.0) -> None:
         """Wait until it is ready."""
         until, said = time.monotonic() + seconds, ""
         while time.monotonic() < until:
@@ -114,6 +116,8 @@ class Callers:
         self.outcomes: Counter[str] = Counter()
         self.errors: list[str] = []
         self.delays: list[float] = []
+        self.done: Counter[str] = Counter()
+        self.silent = False  # lists only
         self._lock = threading.Lock()
         self._threads = [
             threading.Thread(target=self._call, args=(seed * 1_000 + n,), daemon=True)
@@ -137,6 +141,8 @@ class Callers:
                 answer = client.post(url, json=body)
                 if answer.status_code == 200:
                     self.delays.append(time.monotonic() - begun)
+                    with self._lock:
+                        self.done[what] += 1
                     return answer.json()
                 if answer.status_code not in (503, 502, 504):
                     self.errors.append(answer.text)
@@ -151,7 +157,7 @@ class Callers:
             while not self.stop.wait(luck.expovariate(1 / self._pause) if self._pause else 0):
                 body = {"user": f"user {luck.randrange(USERS)}", "k": K, "items": ITEMS.tolist()}
                 shown = self._ask(client, luck, "recommend", body)
-                if shown is None:
+                if shown is None or self.silent:
                     continue
                 click = luck.choice([None, 0, 1, 2, 3])
                 sent = {"decision_id": shown["decision_id"], "click": click}
@@ -214,13 +220,13 @@ def kill(options: argparse.Namespace) -> None:
     callers = None
     try:
         for server in servers:
-            server.wait(60)
+            server.wait()
         callers = Callers([s.url for s in servers], options.callers, options.seed, options.pause)
         killed: Counter[str] = Counter()
         for number in range(options.rounds):
             time.sleep(luck.choice([0.1, 0.3, 0.6, 1.0]))
             if luck.random() < options.database:
-                cluster.stop()
+                cluster.kill()
                 time.sleep(luck.random())
                 cluster.start()
                 killed["PostgreSQL"] += 1
@@ -231,11 +237,11 @@ def kill(options: argparse.Namespace) -> None:
                 killed["server"] += 1
             if (number + 1) % 5 == 0:
                 for server in servers:
-                    server.wait(60)
+                    server.wait()
             if (number + 1) % 20 == 0:
                 print(f"{number + 1} kills: {len(callers.answers)} acknowledged", flush=True)
         for server in servers:
-            server.wait(60)
+            server.wait()
         callers.join()
         found = check(url, callers.answers, agree(servers))
         assert not callers.errors, callers.errors[:3]
@@ -250,8 +256,8 @@ def kill(options: argparse.Namespace) -> None:
 
 
 def load(options: argparse.Namespace) -> None:
-    """Measure CPU a request with several servers, and how far they are behind."""
-    print("| servers | lists and clicks/s | CPU a request, us | lag p50, p99, events | ms |")
+    """Measure CPU a list and a click with several servers, and how far they are behind."""
+    print("| servers | requests/s | CPU a list, a click, us | lag p50, p99, events | ms |")
     print("|---|---|---|---|---|")
     for count in options.servers:
         cluster, home = Cluster(), Path(tempfile.mkdtemp())
@@ -260,32 +266,51 @@ def load(options: argparse.Namespace) -> None:
         servers = [Server(url, home) for _ in range(count)]
         try:
             for server in servers:
-                server.wait(60)
+                server.wait()
             callers = Callers([s.url for s in servers], options.callers, 1)
             time.sleep(3)
-            before = sum(s.cpu() for s in servers), len(callers.delays), time.monotonic()
-            looks = []  # the servers are asked at one time, over connections that stay open
-            with ExitStack() as stack, ThreadPoolExecutor(count) as pool:
-                clients = [stack.enter_context(httpx.Client(base_url=s.url)) for s in servers]
-                while time.monotonic() < before[2] + options.seconds:
-                    looks.append(list(pool.map(position, clients)))
-                    time.sleep(0.002)
-            used = sum(s.cpu() for s in servers) - before[0]
-            done, took = len(callers.delays) - before[1], time.monotonic() - before[2]
+            callers.silent = True
+            time.sleep(0.5)
+            used, done = spent(servers, callers, lambda: time.sleep(options.seconds / 3))
+            each = used / max(done["recommend"], 1)
+            callers.silent, looks = False, []
+            begun = time.monotonic()
+            used, done = spent(servers, callers, partial(watch, servers, options.seconds, looks))
+            rate = sum(done.values()) / (time.monotonic() - begun)
+            click = (used - each * done["recommend"]) / max(done["feedback"], 1)
             callers.join()
             lags = [max(at for at, _ in look) - min(at for at, _ in look) for look in looks]
             middle, last = np.percentile(lags, [50, 99])
-            soon, late = np.percentile(behind(looks), [50, 99])
-            each = 1e6 * used / max(done, 1)
+            soon, late = np.percentile(behind(looks) or [0.0], [50, 99])
             print(
-                f"| {count} | {done / took:.0f} | {each:.0f} | {middle:.0f}, {last:.0f} "
-                f"| {soon:.0f}, {late:.0f} |"
+                f"| {count} | {rate:.0f} | {1e6 * each:.0f}, {1e6 * click:.0f} "
+                f"| {middle:.0f}, {last:.0f} | {soon:.0f}, {late:.0f} |",
+                flush=True,
             )
         finally:
             for server in servers:
                 server.kill()
             cluster.remove()
             shutil.rmtree(home)
+
+
+def watch(servers: list[Server], seconds: float, looks: list[list[tuple[int, float]]]) -> None:
+    """Look how far servers are: at one time, over connections that stay open."""
+    until = time.monotonic() + seconds
+    with ExitStack() as stack, ThreadPoolExecutor(len(servers)) as pool:
+        clients = [stack.enter_context(httpx.Client(base_url=s.url)) for s in servers]
+        while time.monotonic() < until:
+            looks.append(list(pool.map(position, clients)))
+            time.sleep(0.002)
+
+
+def spent(
+    servers: list[Server], callers: Callers, work: Callable[[], None]
+) -> tuple[float, Counter[str]]:
+    """Return the CPU seconds of servers during some work, and how many requests they answered."""
+    before, done = sum(s.cpu() for s in servers), Counter(callers.done)
+    work()
+    return sum(s.cpu() for s in servers) - before, callers.done - done
 
 
 def position(client: httpx.Client) -> tuple[int, float]:
@@ -396,7 +421,7 @@ def proxy(options: argparse.Namespace) -> None:
     haproxy = None
     try:
         for server in servers:
-            server.wait(60)
+            server.wait()
         haproxy = subprocess.Popen(["haproxy", "-f", str(home / "haproxy.cfg")])
         time.sleep(1)
         callers = Callers([f"http://127.0.0.1:{front}"], options.callers, 2)
@@ -438,7 +463,7 @@ def main() -> None:
     one.add_argument("--pause", type=float, default=0.0, help="seconds between calls, on average")
     two = commands.add_parser("load")
     two.add_argument("--servers", type=int, nargs="*", default=[1, 2, 4])
-    two.add_argument("--callers", type=int, default=16)
+    two.add_argument("--callers", type=int, default=64)
     two.add_argument("--seconds", type=float, default=15)
     three = commands.add_parser("follow")
     three.add_argument("--events", type=int, default=50_000)

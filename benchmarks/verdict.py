@@ -1,9 +1,10 @@
 """How often "is it better?" is answered wrongly: false alarms, power, and coverage offline.
 
-    python -m benchmarks.verdict [PART ...] [--runs N] [--matrix CLICKS.npy]
+    python -m benchmarks.verdict [PART ...] [--runs N] [--matrix CLICKS.npy] [--kept LOGS]
 
 Prints the tables of docs/howto/is-it-better.md; that page says what was changed after a look at
-results. The second offline worlds were fixed, with all thresholds, before any of their results.
+results. The second and the third offline worlds, and the part ``service``, were fixed, with all
+thresholds, before any of their results.
 ``--matrix``: users x items, 0/1 clicks of one's own, as one more world of the A/A tests.
 """
 
@@ -11,15 +12,21 @@ from __future__ import annotations
 
 import argparse
 import copy
+import json
 from itertools import product
+from pathlib import Path
 
 import numpy as np
+from scipy.stats import binomtest
 
 import clubcascade as cc
 from clubcascade.evaluation import Log, exclusive_credit, team_draft
 from clubcascade.evaluation.clusters import LEAST_USERS, effective, moments_of, reach, variance
 from clubcascade.evaluation.offline import bootstrap, judge
 from clubcascade.evaluation.redraw import attraction, list_terms, lists_of, replayed, user_codes
+from clubcascade.service.decision import Decision
+from clubcascade.service.events import Answered, ExperimentPut
+from clubcascade.service.experiments import Experiment, Results
 
 ALPHA, LOOKS, K = 0.05, 50, 4
 AA_LISTS, POWER_LISTS = 40_000, 1_000_000
@@ -38,8 +45,20 @@ SECOND = {
     "misspecified 2": {"n_items": 40, "misspecification": 0.15, "personal": 0.2, "n_features": 8},
     "position bias 2": {"n_items": 40, "discount": (1.0, 0.7, 0.5, 0.35), "n_clusters": 3},
 }
+THIRD = {
+    "fixed 3": {"n_items": 50, "n_clusters": 6, "n_features": 12},
+    "fresh 3": {"n_items": 25, "items": "fresh", "n_clusters": 4, "n_features": 8},
+    "misspecified 3": {"n_items": 30, "misspecification": 0.12, "personal": 0.25},
+    "position bias 3": {"n_items": 50, "discount": (1.0, 0.75, 0.55, 0.45), "n_features": 8},
+}
+"""Without the trap and without another policy, of which the log has almost nothing to tell."""
 USERS, SAMPLED, BEFORE, DRAWS = 800, 300, 16_000, 64
-OFFLINE = (FIRST, 3_000, 20), (SECOND, 6_000, 10)  # worlds, lists of a log, logs a world
+OFFLINE = (  # worlds, lists of a log, seeds of the logs of a world, whether of all policies
+    (FIRST, 3_000, range(20), True),
+    (SECOND, 6_000, range(10), True),
+    (THIRD, 4_000, range(100, 112), False),
+)
+SERVICE_LISTS, SERVICE_USERS = 4_000, 400
 
 
 # -- online ----------------------------------------------------------------------------------------
@@ -113,12 +132,12 @@ def false_alarms(runs, table):
     header(
         f"A/A tests, {runs} runs of {AA_LISTS:,} lists, {LOOKS} looks: false alarms",
         "world", "by user, any time", "per list, any time",
-        "by user, 1.96 at every look", "per list, 1.96 at every look", "error, user / list",
+        "by user, 1.96 at every test", "per list, 1.96 at every test", "error, user / list",
     )  # fmt: skip
     for name, mean, stream in worlds() + (
         [("matrix, panel", None, 0)] if table is not None else []
     ):
-        rng, alarms = np.random.default_rng(101), {}
+        rng, alarms = np.random.default_rng(201), {}
         for _ in range(runs):
             who = arrivals(rng, AA_LISTS, stream)
             arm = (rng.random(int(who.max()) + 1) < 0.5)[who]
@@ -137,7 +156,7 @@ def power(runs):
     for name, mean, stream in worlds():
         cells = []
         for lift in (0.05, 0.10):
-            rng, found = np.random.default_rng(102), []
+            rng, found = np.random.default_rng(202), []
             for _ in range(runs):
                 who = arrivals(rng, POWER_LISTS, stream)
                 arm = (rng.random(int(who.max()) + 1) < 0.5)[who]
@@ -172,7 +191,7 @@ class Coins:
 
 
 def screen(name, a, b, attraction, shares, runs, lists=20_000):
-    rng, named, when = np.random.default_rng(103), [0, 0], []
+    rng, named, when = np.random.default_rng(203), [0, 0], []
     drafts = np.array([team_draft(a, b, Coins(each)) for each in product((0.0, 0.9), repeat=K)])
     credit = np.array([[exclusive_credit(d, a, b, [c]) for c in range(K)] for d in drafts])
     for _ in range(runs):
@@ -195,6 +214,40 @@ def screen(name, a, b, attraction, shares, runs, lists=20_000):
     values = [np.dot(shares, 1 - np.prod(1 - attraction[:, r], axis=1)) for r in (a, b)]
     shares_named = (f"{each / runs:.0%}" for each in named)
     row(name, f"{values[0]:.3f}, {values[1]:.3f}", *shares_named, f"{np.median(when):,.0f}")
+
+
+def service(runs):
+    """A/A tests in the service's own fold of its log: arms by its hash, a look at every point."""
+    header(
+        f"A/A in the service, {runs} runs of {SERVICE_LISTS:,} lists of {SERVICE_USERS} users",
+        "world", "false alarms", "points looked at",
+    )  # fmt: skip
+    put = ExperimentPut("aa", "ab", (("now", "x", 1.0, 1.0), ("new", "y", 1.0, 1.0)))
+    for name, mean in RATES.items():
+        rng, alarms, seen = np.random.default_rng(204), 0, 0
+        for run in range(runs):
+            experiment = Experiment(put, run + 1)
+            arms = [experiment.arm_of(user)[0] for user in range(SERVICE_USERS)]
+            rates, active = user_rates(rng, mean, len(arms)), rng.gamma(1.0, 1.0, len(arms))
+            who = rng.choice(len(arms), SERVICE_LISTS, p=active / active.sum())
+            hits = rng.random(SERVICE_LISTS) < rates[who]
+            results = Results(experiment)
+            events = answers(experiment, arms, who, hits)
+            results.follow(lambda after, events=events: events)
+            (verdict,) = results.tell()["verdicts"]
+            ends = [(low, high) for _, low, high in verdict["curve"] if low is not None]
+            seen += len(ends)
+            alarms += any(low > 0 or high < 0 for low, high in ends)
+        row(name, f"{alarms / runs:.1%}", f"{seen:,}")
+
+
+def answers(experiment, arms, who, hits):
+    for at, (user, hit) in enumerate(zip(who.tolist(), hits.tolist(), strict=True)):
+        decision = Decision(
+            str(at), (1, 2), None, 0, "x", user, experiment=experiment.id, arm=arms[user]
+        )
+        given = (1, (0,)) if hit else (2, ())
+        yield experiment.position + at + 1, Answered(decision, "applied", given, 0)
 
 
 # -- offline ---------------------------------------------------------------------------------------
@@ -255,28 +308,39 @@ def frozen(policy, explore):
     return other
 
 
-def offline(worlds, window, logs):
+def offline(worlds, window, seeds, every_policy, kept):
+    """Log after log, of all worlds in turn; with a file, each is kept there and not made again."""
+    rows = {}
+    for line in kept.read_text().splitlines() if kept and kept.exists() else ():
+        key, found = json.loads(line)
+        rows[tuple(key)] = found
+    for seed in seeds:
+        for world, params in worlds.items():
+            if (key := (world, window, seed)) in rows:
+                continue
+            rows[key] = one_log(World(1000 + seed, **params), window, seed, every_policy)
+            if kept:
+                with kept.open("a") as file:
+                    print(json.dumps([key, rows[key]]), file=file)
+    about = f"lists of {SAMPLED} of {USERS} users, M = {DRAWS}"
     header(
-        f"Offline, {logs} logs of {window:,} lists of {SAMPLED} of {USERS} users, M = {DRAWS}",
-        "world, policy", "W1", "W4", "ESS", "told", "bias", "coverage when told",
-        "coverage if always told", "item-wise", "self-normalised", "bracket",
+        f"Offline, {len(seeds)} logs of {window:,} {about}",
+        "world, policy", "W1", "W4", "ESS", "shown", "bias", "coverage when shown",
+        "coverage if always shown", "item-wise", "self-normalised", "bracket",
     )  # fmt: skip
-    every, ratios, signs, naive = [], [], [], []
-    for world, params in worlds.items():
-        rows: dict[str, list] = {}
-        for seed in range(logs):
-            for name, told in one_log(
-                World(1000 + seed, **params), window, seed, ratios, naive
-            ).items():
-                rows.setdefault(name, []).append(told)
-        for name, found in rows.items():
+    every = []
+    for world in worlds:
+        logs = [rows[world, window, seed] for seed in seeds]
+        for name in logs[0]:
+            found = [log[name] for log in logs]
             row(f"{world}, {name}", *cells_of(found))
-            if "reuse" not in name:
-                every += found
-                signs += [row["right"] for row in found if row["can_tell"]]
+            every += [] if "reuse" in name else found
+    signs = [row["right"] for row in every if row["can_tell"]]
+    ratios = [row["ratio"] for row in every]
+    naive = [row["naive"] for row in every if row["naive"] is not None]
     told = [row["covered"] for row in every if row["told"]]
-    print(f"\nestimates shown: {len(told)} of {len(every)}, coverage {mean_of(told)}")
-    print(f"verdicts: {len(signs)}, of which name the better one: {mean_of(signs)}")
+    print(f"\nestimates shown: {len(told)} of {len(every)}, coverage {share_of(told)}")
+    print(f"verdicts: {len(signs)}, of which name the better one: {share_of(signs)}")
     print(
         "standard errors by user over those by list, of the difference: "
         f"{np.min(ratios):.2f} to {np.max(ratios):.2f}, median {np.median(ratios):.2f}"
@@ -284,11 +348,19 @@ def offline(worlds, window, logs):
     print(f"clicks of logged lists that agree with the policy, minus the truth: {mean_of(naive)}")
 
 
+def share_of(values):
+    """A share and its 95% interval (Clopper and Pearson 1934)."""
+    if not values:
+        return "none"
+    found = binomtest(int(np.sum(values)), len(values)).proportion_ci()
+    return f"{np.mean(values):.3f} ({found.low:.2f} to {found.high:.2f})"
+
+
 def mean_of(values):
     return f"{np.mean(values):.3f}" if values else "none"
 
 
-def one_log(world, window, seed, ratios, naive):
+def one_log(world, window, seed, every_policy):
     rng = np.random.default_rng([5000 + seed, window])
     everyone = np.arange(USERS)
     logger = cc.CohortCascade(n_features=world.env.n_features, seed=seed)
@@ -296,15 +368,17 @@ def one_log(world, window, seed, ratios, naive):
     older = frozen(logger, 0.0)
     world.run(logger, BEFORE // 2, everyone, rng)
     start, other = copy.deepcopy(logger), cc.C3UCB(n_features=world.env.n_features, beta=0.3)
-    world.run(other, BEFORE, everyone, rng)
+    if every_policy:
+        world.run(other, BEFORE, everyone, rng)
     log, logged = world.run(logger, window, rng.choice(USERS, SAMPLED, replace=False), rng)
     policies = {
         "greedy": frozen(start, 0.0),
         "more exploration": frozen(start, 0.5),
         "older snapshot, greedy": older,
-        "another policy": other,
-        "reuse of the log (trap)": frozen(logger, 0.0),
     }
+    if every_policy:
+        policies["another policy"] = other
+        policies["reuse of the log (trap)"] = frozen(logger, 0.0)
     found, found_terms = {}, shared_terms(log, start, policies)
     for name, policy in policies.items():
         weights, values = found_terms[name]
@@ -316,19 +390,19 @@ def one_log(world, window, seed, ratios, naive):
         repeats = bootstrap(columns, users, np.random.default_rng(seed))
         normal = repeats[:, 2] / np.maximum(repeats[:, 3], 1e-9)
         inside = [_inside(each, truth) for each in (repeats[:, 0], repeats[:, 1], normal)]
-        ratios.append(repeats[:, 4].std() / (columns[:, 4].std() / np.sqrt(len(reward))))
-        same = whole > 0
-        if name == "older snapshot, greedy" and same.sum() > 30:
-            naive.append(reward[same].mean() - truth)
+        same = (whole > 0) & (name == "older snapshot, greedy")
         right = (
             None if told.difference is None else (told.estimate > told.logged) == (here > logged)
         )
-        found[name] = {
+        row = {
             "W1": told.first_weight, "W4": whole.mean(), "ESS": told.effective_lists,
             "told": told.estimate is not None, "bias": columns[:, 0].mean() - truth,
             "covered": inside[0], "item": inside[1], "normal": inside[2], "right": right,
             "bracket": told.bracket[0] <= truth <= told.bracket[1], "can_tell": told.can_tell,
+            "ratio": repeats[:, 4].std() / (columns[:, 4].std() / np.sqrt(len(reward))),
+            "naive": reward[same].mean() - truth if same.sum() > 30 else None,
         }  # fmt: skip
+        found[name] = {key: v.item() if isinstance(v, np.generic) else v for key, v in row.items()}
     return found
 
 
@@ -374,10 +448,11 @@ def row(*cells):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parts = ("false-alarms", "power", "screen", "offline")
+    parts = ("false-alarms", "power", "screen", "service", "offline")
     parser.add_argument("parts", nargs="*", default=parts, metavar="|".join(parts))
     parser.add_argument("--runs", type=int, default=500, help="A/A tests")
-    parser.add_argument("--since", type=int, default=0, help="1: the second offline worlds only")
+    parser.add_argument("--since", type=int, default=0, help="offline: 2 for the third worlds only")
+    parser.add_argument("--kept", type=Path, help="file of finished offline logs, to go on from")
     parser.add_argument("--matrix", help="users x items, 0/1 clicks, as .npy")
     options = parser.parse_args()
     table = None if options.matrix is None else np.load(options.matrix) > 0
@@ -385,7 +460,8 @@ def main() -> None:
         lambda: false_alarms(options.runs, table),
         lambda: power(max(options.runs // 10, 10)),
         lambda: interleaving(max(options.runs // 5, 10)),
-        lambda: [offline(*each) for each in OFFLINE[options.since :]],
+        lambda: service(options.runs),
+        lambda: [offline(*each, options.kept) for each in OFFLINE[options.since :]],
     )
     for part, call in zip(parts, calls, strict=True):
         if part in options.parts:

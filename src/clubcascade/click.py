@@ -1,7 +1,5 @@
 """Click models: what a user does with a list, and what the list is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 

@@ -22,8 +22,6 @@
     └── NotEnoughMemory (MemoryError)    more users than the machine has room for
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from typing import Any
@@ -72,7 +70,7 @@ class InvalidData(ClubCascadeError, ValueError):
 
 
 class DownloadFailed(ClubCascadeError, OSError):
-    """A file could not be fetched whole; the same command goes on where it stopped."""
+    """A file could not be fetched whole; the same command continues where it stopped."""
 
 
 class StoreError(ClubCascadeError, OSError):

@@ -1,7 +1,5 @@
 """Environments as those of Gymnasium, for its agents and tools; the extra ``gymnasium``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ array is an ``.npy`` member. A file is written aside and renamed, so that an int
 leaves the old file whole. Other kinds of files are written in the same way.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -336,8 +334,6 @@ def check_id(name: str, value: Any) -> None:
 
     NaN, which equals nothing, is refused; so are numbers of more than 4096 bits and tuples that
     are nested more than 32 levels deep.
-
-    >>> check_id("user", ("de", 7))
     """
     if type(value) is str or (type(value) is int and value.bit_length() < 64):  # most are
         return

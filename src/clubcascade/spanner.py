@@ -6,8 +6,6 @@ Awerbuch and Kleinberg, "Online linear optimization and adaptive routing", Journ
 System Sciences 74, 2008, Section 2.1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

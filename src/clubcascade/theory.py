@@ -1,8 +1,19 @@
 """The theory of the paper: the constants of its theorems, and what they promise.
 
-Everything here is worked out on paper beforehand; no policy learns from it. Symbols of the paper:
-``n_features`` is d, ``horizon`` T, ``n_clusters`` m, ``n_users`` u, ``k`` K, ``reg`` lambda,
-``gap`` gamma, ``item_eigenvalue`` lambda_x, ``slope`` c_mu and ``lipschitz`` kappa_mu.
+Everything here is worked out on paper beforehand; no policy learns from it. The arguments, with
+their symbols in the paper::
+
+    n_users          u         number of users
+    n_clusters       m         number of true clusters, at most u
+    n_features       d         number of features of an item
+    k                K         length of the list
+    horizon          T         number of rounds
+    reg              lambda    ridge constant, above 0; the regret bounds want at least K
+    gap              gamma     smallest distance between the weights of two clusters, in (0, 2]
+    item_eigenvalue  lambda_x  smallest eigenvalue of the items' second moment, in (0, 1]
+    delta            delta     probability of failure, in (0, 1]
+    slope            c_mu      smallest slope of the link function on [-2, 2], above 0
+    lipschitz        kappa_mu  Lipschitz constant of the link function, at least c_mu
 
 The constants are made for proofs, and they are large: with them hardly an edge is cut, and hardly
 a bound lies below the number of rounds, before millions of rounds have passed.
@@ -12,8 +23,6 @@ References
 S. Li, "Online Clustering of Contextual Cascading Bandits", AAAI 2018. Theorem, corollary, lemma
 and appendix numbers are of this paper.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Iterable
@@ -50,18 +59,7 @@ def beta(n_features: int, horizon: int, n_clusters: int, reg: float) -> float:
     """Return the exploration constant of Theorem 2.
 
     ``sqrt(d ln(1 + T / (lambda d)) + 2 ln(4 m T)) + sqrt(lambda)``: the confidence radius after
-    ``horizon`` observations at level ``1 / (4 m T)``.
-
-    Parameters
-    ----------
-    n_features
-        Number of features of an item, d.
-    horizon
-        Number of rounds, T.
-    n_clusters
-        Number of true clusters, m.
-    reg
-        Ridge constant, lambda, above 0. The theorem requires lambda >= K.
+    ``horizon`` observations at level ``1 / (4 m T)``. The theorem requires lambda >= K.
 
     Examples
     --------
@@ -75,14 +73,6 @@ def beta(n_features: int, horizon: int, n_clusters: int, reg: float) -> float:
 
 def alpha(n_features: int, item_eigenvalue: float) -> float:
     """Return the edge-deletion constant of Theorem 2: ``sqrt(32 d / lambda_x)``.
-
-    Parameters
-    ----------
-    n_features
-        Number of features of an item, d.
-    item_eigenvalue
-        Smallest eigenvalue of the items' second moment, lambda_x, in (0, 1]; see
-        :func:`item_eigenvalue`.
 
     Examples
     --------
@@ -100,19 +90,8 @@ def confidence_radius(
 
     With probability ``1 - delta``, for all t at once, the distance in the norm of the regularized
     Gram matrix is at most ``R sqrt(d ln(1 + t / (lambda d)) + 2 ln(1 / delta)) + sqrt(lambda)``.
-
-    Parameters
-    ----------
-    n_features
-        Number of features of an item, d.
-    count
-        Number of observations, t, at least 0.
-    reg
-        Ridge constant, lambda, above 0.
-    delta
-        Probability of failure, in (0, 1].
-    noise
-        Sub-Gaussian constant R of the noise, at least 0. The theorems take 1; a click needs 1/2.
+    ``count`` is the number of observations, t; ``noise`` the sub-Gaussian constant of the noise, R:
+    the theorems take 1, a click needs 1/2.
 
     Examples
     --------
@@ -133,12 +112,8 @@ def confidence_radius(
 def item_eigenvalue(items: npt.ArrayLike) -> float:
     """Return lambda_x of a sample of items: the smallest eigenvalue of the mean of ``x x'``.
 
-    It is at most ``1 / d`` for items of norm at most 1, and 0 if they do not span all directions.
-
-    Parameters
-    ----------
-    items
-        One row of features per item, of Euclidean norm at most 1.
+    ``items`` has one row of features per item, of Euclidean norm at most 1. The value is at most
+    ``1 / d``, and 0 if the items do not span all directions.
 
     Examples
     --------
@@ -161,22 +136,8 @@ def exploration_rounds(
     """Return T0(delta) of appendix A: rounds after which the clusters are correct.
 
     ``16 u ln(4 u T / delta) + 4 u max(512 d / (gamma^2 lambda_x) ln(4 u / delta),
-    256 / lambda_x^2 ln(128 d / (lambda_x^2 delta)))``
-
-    Parameters
-    ----------
-    n_users
-        Number of users, u.
-    n_features
-        Number of features of an item, d.
-    gap
-        Smallest distance between the weights of two clusters, gamma, in (0, 2].
-    item_eigenvalue
-        Smallest eigenvalue of the items' second moment, lambda_x, in (0, 1].
-    horizon
-        Number of rounds, T.
-    delta
-        Probability of failure, in (0, 1]; by default ``1 / horizon``, as in the main theorem.
+    256 / lambda_x^2 ln(128 d / (lambda_x^2 delta)))``. By default delta is ``1 / horizon``, as in
+    the main theorem.
 
     Notes
     -----
@@ -203,17 +164,9 @@ def exploration_rounds(
 def edge_probability(n_users: int, n_clusters: int, smallest_share: float, delta: float) -> float:
     """Return the edge probability of the random start: ``min(1, m ln(u / delta) / (share u))``.
 
-    Parameters
-    ----------
-    n_users
-        Number of users, u.
-    n_clusters
-        Number of true clusters, m, at most u.
-    smallest_share
-        Every cluster has at least ``smallest_share * u / m`` users; in (0, 1], 1 if all clusters
-        are equally large. The paper calls it beta in its discussion.
-    delta
-        Probability that some cluster's users do not hang together, in (0, 1].
+    Every cluster has at least ``smallest_share * u / m`` users: a number in (0, 1], 1 if all
+    clusters are equally large, which the paper calls beta in its discussion. ``delta`` is the
+    probability that some cluster's users do not hang together.
 
     Notes
     -----
@@ -280,25 +233,6 @@ def regret_bound(
     the explicit form of the term ``O(u (d / (gamma^2 lambda_x) + 1 / lambda_x^2) ln T)``; the
     chance that the proof's events fail adds at most one more round.
 
-    Parameters
-    ----------
-    n_users
-        Number of users, u.
-    n_clusters
-        Number of true clusters, m, at most u.
-    n_features
-        Number of features of an item, d.
-    k
-        Length of the list, K.
-    horizon
-        Number of rounds, T.
-    gap
-        Smallest distance between the weights of two clusters, gamma, in (0, 2].
-    item_eigenvalue
-        Smallest eigenvalue of the items' second moment, lambda_x, in (0, 1].
-    reg
-        Ridge constant, lambda; the theorem holds for lambda >= K.
-
     Examples
     --------
     >>> bound = regret_bound(n_users=40, n_clusters=5, n_features=20, k=4, horizon=100_000,
@@ -320,16 +254,7 @@ def regret_bound_one_cluster(
 ) -> RegretBound:
     """Return the bound of the corollary: one cluster, nothing to find out about the users.
 
-    Parameters
-    ----------
-    n_features
-        Number of features of an item, d.
-    k
-        Length of the list, K.
-    horizon
-        Number of rounds, T.
-    reg
-        Ridge constant, lambda, at least K; by default K, as in the corollary.
+    ``reg`` is by default K, as in the corollary.
 
     Notes
     -----
@@ -357,19 +282,8 @@ def regret_bound_known_clusters(
 
     The sum over clusters in the proof of Theorem 2 (the line that cites the self-normalized sum),
     at level ``1 / (4 m T)``: ``2 sum_j beta_j sqrt(2 d K T_j ln(1 + T_j K / (lambda d)))``, where
-    T_j of the T rounds belong to cluster j. It is never above the learning part of
-    :func:`regret_bound`.
-
-    Parameters
-    ----------
-    n_features
-        Number of features of an item, d.
-    cluster_rounds
-        Rounds of each cluster's users, T_j; a cluster may have none.
-    k
-        Length of the list, K.
-    reg
-        Ridge constant, lambda, at least K.
+    T_j of the T rounds (``cluster_rounds``) belong to cluster j, which may have none. It is never
+    above the learning part of :func:`regret_bound`.
 
     Examples
     --------
@@ -396,20 +310,7 @@ def beta_glm(
 ) -> float:
     """Return the exploration constant of the theorem on generalized linear rewards.
 
-    ``sqrt(8 / lambda_x + d ln(T / d) + 2 ln(4 m T)) / c_mu``
-
-    Parameters
-    ----------
-    n_features
-        Number of features of an item, d.
-    horizon
-        Number of rounds, T, at least d.
-    n_clusters
-        Number of true clusters, m.
-    item_eigenvalue
-        Smallest eigenvalue of the items' second moment, lambda_x, in (0, 1].
-    slope
-        Smallest slope of the link function on [-2, 2], c_mu, above 0.
+    ``sqrt(8 / lambda_x + d ln(T / d) + 2 ln(4 m T)) / c_mu``, for T of at least d.
 
     Examples
     --------
@@ -428,15 +329,6 @@ def alpha_glm(n_features: int, item_eigenvalue: float, slope: float) -> float:
     """Return the edge-deletion constant for generalized linear rewards.
 
     ``sqrt(32 d / (lambda_x c_mu^2))``, as the theorem states it.
-
-    Parameters
-    ----------
-    n_features
-        Number of features of an item, d.
-    item_eigenvalue
-        Smallest eigenvalue of the items' second moment, lambda_x, in (0, 1].
-    slope
-        Smallest slope of the link function on [-2, 2], c_mu, above 0.
 
     Notes
     -----
@@ -468,29 +360,6 @@ def regret_bound_glm(
     ``learning`` is ``2 kappa_mu beta sqrt(2 d m K T ln(1 + K T / (lambda d)))``. The appendix
     gives no constants for the other term, whose order is that of the linear case: ``clustering``
     is the linear T0(1/T).
-
-    Parameters
-    ----------
-    n_users
-        Number of users, u.
-    n_clusters
-        Number of true clusters, m, at most u.
-    n_features
-        Number of features of an item, d.
-    k
-        Length of the list, K.
-    horizon
-        Number of rounds, T, at least d.
-    gap
-        Smallest distance between the weights of two clusters, gamma, in (0, 2].
-    item_eigenvalue
-        Smallest eigenvalue of the items' second moment, lambda_x, in (0, 1].
-    reg
-        The lambda inside the logarithm, at least K.
-    slope
-        Smallest slope of the link function on [-2, 2], c_mu, above 0.
-    lipschitz
-        Lipschitz constant of the link function, kappa_mu, at least c_mu.
 
     Examples
     --------

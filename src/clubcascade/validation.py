@@ -1,7 +1,5 @@
 """Checks at the public edge: every message names the argument, its range and the value got."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

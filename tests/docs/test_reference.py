@@ -61,11 +61,6 @@ def test_every_policy_is_in_the_reference(name):
 
 
 @pytest.mark.parametrize("kind", [k for k in OWN.values() if k.__name__ in clubcascade.__all__])
-def test_every_policy_that_is_imported_by_name_is_in_the_readme(kind):
-    assert f"| `{kind.__name__}` |" in read(ROOT / "README.md")
-
-
-@pytest.mark.parametrize("kind", [k for k in OWN.values() if k.__name__ in clubcascade.__all__])
 def test_it_is_said_when_to_take_a_policy(kind):
     table = REFERENCE.partition("## Which policy when\n")[2].partition("\nEvery policy has")[0]
     rows = [row for row in table.splitlines() if row.startswith("| ")]

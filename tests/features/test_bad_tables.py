@@ -52,7 +52,10 @@ REFUSED = {
         "<html><body>404</body></html>",
         "has no column that looks like the user",
     ),
-    "an open quote": ('user,item\na,"x\nb,y\n', "clicks.csv cannot be read"),
+    "an open quote": (
+        'user,item\nc,z\na,"x\nb,y\n',
+        "clicks.csv cannot be read: row 2 has a quotation mark that does not close its cell",
+    ),
 }
 
 
@@ -164,9 +167,28 @@ def test_prices_that_are_none(written):
         from_table(named, kinds={"price": "number"})
 
 
+def test_words_for_no_value_leave_a_column_one_of_numbers(written):
+    path = written("item,price\na,3\nb,N/A\nc,null\nd,5\ne,-\n", "items.csv")
+    assert "price (number): 3 without a value count as the mean" in str(from_table(path))
+
+
+def test_a_word_among_numbers_is_named(written):
+    rows = "".join(f"{n},{n}.5\n" for n in range(20))
+    path = written(f"item,price\n{rows}x,cheap\n", "items.csv")
+    with pytest.raises(InvalidData, match="'price', got 'cheap' in row 21; .*--kind price=cat"):
+        from_table(path)
+    assert from_table(path, kinds={"price": "category"}).n_features > 1
+    sizes = "".join(f"{n},{'SML'[n % 3]}\n{n}x,{n}\n" for n in range(20))
+    assert from_table(written(f"item,size\n{sizes}", "items.csv")).kinds == {"size": "category"}
+
+
 def test_all_items_alike():
     maker = from_table([{"item": n, "kind": "tea", "price": 3} for n in range(5)])
-    assert "all items are alike" in str(maker) or "price (number): the same for all" in str(maker)
+    assert maker.said == [
+        "kind (category): 'tea' for all: no feature",
+        "price (number): the same for all: no feature",
+        "all items are alike: nothing tells them apart",
+    ]
     assert np.isfinite(maker.vectors).all()
     assert len({tuple(row) for row in maker.vectors.tolist()}) == 1
 
@@ -174,8 +196,11 @@ def test_all_items_alike():
 def test_a_category_of_100_000_values():
     frame = pl.DataFrame({"item": range(100_000), "code": [f"c{n}" for n in range(100_000)]})
     maker = from_table(frame)
-    assert "the 50 most frequent of 100,000 values, 0% of all" in str(maker)
-    assert maker.n_features <= 51
+    assert "none of 100,000 values comes back: no feature" in str(maker)
+    frame = frame.with_columns(pl.Series("code", [f"c{n % 90_000}" for n in range(100_000)]))
+    maker = from_table(frame, n_features=100)
+    assert "the 50 most frequent of 90,000 values, 0% of all" in str(maker)
+    assert maker.n_features == 51
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import typer
 import yaml
 
 from clubcascade.cli.app import app
+from clubcascade.service.http import PREFIX, Limits
 from clubcascade.service.model import COUNTERS
-from clubcascade.service.settings import PREFIX, Limits
 from tests.project.test_habits import ROOT
 from tests.service.web import serving, stock
 

@@ -11,8 +11,8 @@ import pytest
 
 from clubcascade import storage
 from clubcascade.service.app import Service
+from clubcascade.service.http import Limits
 from clubcascade.service.keys import KeyFile
-from clubcascade.service.settings import Limits
 from clubcascade.storage import SqliteStore
 from tests.service.shops import ITEMS, NAMES, D, shop
 from tests.service.web import bearer, serving, stock

@@ -11,16 +11,16 @@ from clubcascade.cli.app import app
 from clubcascade.errors import InvalidArgument, StoreDamaged, StoreUnavailable, UnknownName
 from clubcascade.service import history
 from clubcascade.service.events import Answered, read_event
-from clubcascade.service.export import export
-from clubcascade.storage import archive as archives
+from clubcascade.service.history import export
 from clubcascade.storage import checksum, open_store
+from clubcascade.storage import folder as archives
 from tests.service.shops import ITEMS, D, play, shop
 from tests.service.web import serving
 
 
 @pytest.fixture(autouse=True)
 def short_segments(monkeypatch):
-    monkeypatch.setattr(archives, "EVENTS", 10)
+    monkeypatch.setattr(archives, "SEGMENT_EVENTS", 10)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -16,7 +16,7 @@ from clubcascade.cli.app import app
 from clubcascade.errors import InvalidArgument
 from clubcascade.service import decider, history
 from clubcascade.service.arguments import offer
-from clubcascade.service.export import COLUMNS, export
+from clubcascade.service.history import COLUMNS, export
 from tests.service.shops import ITEMS, NAMES, Clock, D, play, replayed, shop
 from tests.service.test_formats import HOME
 

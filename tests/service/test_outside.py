@@ -15,8 +15,8 @@ import pytest
 
 from clubcascade.errors import StoreUnavailable
 from clubcascade.service.app import Service
+from clubcascade.service.http import Limits
 from clubcascade.service.keys import KeyFile
-from clubcascade.service.settings import Limits
 from tests.service.shops import ITEMS, NAMES, Clock, D, play, shop
 from tests.service.test_server import COMMAND
 from tests.service.web import bearer, serving, stock
@@ -76,15 +76,14 @@ def test_readers_of_the_digest_do_not_slow_feedback_down(tmp_path):
                     assert mine.get("/v1/models/default/digest").json()["position"] > 0
 
         readers = [threading.Thread(target=read) for _ in range(4)]
+        begun = time.monotonic()
         for reader in readers:
             reader.start()
-        begun = time.monotonic()
         play(service.shop, 60)
-        took = time.monotonic() - begun
         stop.set()
         for reader in readers:
             reader.join()
-        assert len(asked) <= 2 + took
+        assert len(asked) <= 2 + time.monotonic() - begun
         told = client.get("/v1/models/default/digest").json()
         time.sleep(1.1)
         told = client.get("/v1/models/default/digest").json()
@@ -168,7 +167,7 @@ def test_a_model_that_would_not_fit_is_refused_at_once(tmp_path):
             answer = client.put("/v1/models/big", json={"n_features": 20, "params": params})
             assert answer.status_code == 422 and answer.json()["error"]["field"] == "max_cohorts"
             assert "at most 20971 with 20 features" in answer.text
-        assert time.monotonic() - begun < 20
+        assert time.monotonic() - begun < 60  # to make the cohorts takes minutes, and all memory
 
 
 def test_limits_are_those_that_are_set(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 from clubcascade.errors import StoreFenced, StoreLocked, StoreUnavailable
 from clubcascade.service.app import Service
-from clubcascade.service.settings import Limits
+from clubcascade.service.http import Limits
 from tests.service.shops import ITEMS, NAMES, play, replayed, shop
 from tests.service.web import listening
 

@@ -22,6 +22,13 @@ def haproxy():
     return found
 
 
+def _until(holds):
+    end = time.monotonic() + 300
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def test_a_killed_server_costs_a_moment(tmp_path, database, haproxy):
     options = ("--n-features", "3", "--store", database, "--no-auth", "--rate", "0")
     front = free_port()
@@ -46,13 +53,12 @@ def test_a_killed_server_costs_a_moment(tmp_path, database, haproxy):
 
         threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
         try:
-            time.sleep(1.0)
             for thread in threads:
                 thread.start()
-            time.sleep(3)
+            _until(lambda: len(acknowledged) >= 20)
             first.kill()
             before = len(acknowledged)
-            time.sleep(5)
+            _until(lambda: len(acknowledged) >= before + 20)  # the other one goes on
             stop.set()
             for thread in threads:
                 thread.join()
@@ -60,8 +66,7 @@ def test_a_killed_server_costs_a_moment(tmp_path, database, haproxy):
             stop.set()
             proxy.terminate()
             proxy.wait()
-        assert len(acknowledged) > before  # the other one goes on
-        assert longest[0] < 20
+        assert longest[0] < 60  # a client gives up after some 80 seconds of tries
     applied = [one for one, outcome in acknowledged if outcome in ("applied", "duplicate")]
     with cc.Recommender(database) as shop:
         assert {shop.feedback(one, 1) for one in applied} == {"duplicate"}

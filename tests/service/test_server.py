@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 import clubcascade as cc
 from clubcascade.cli.app import app
 from clubcascade.service.arguments import DEFAULT_POLICY, make_policy
+from clubcascade.service.http import Limits
 from clubcascade.service.keys import KeyFile
 from clubcascade.service.server import allow_files
-from clubcascade.service.settings import Limits
 from tests.service.shops import ITEMS
 from tests.service.web import serving
 

@@ -13,7 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 import clubcascade as cc
 from clubcascade.checks._rounds import learned, same
-from clubcascade.storage import archive as archives
+from clubcascade.storage import folder as archives
 from tests.service.shops import ITEMS, NAMES, Clock, D, replayed, shop
 
 WAIT = 100
@@ -35,7 +35,7 @@ class Servers(RuleBasedStateMachine):
         self.answers, self.shown, self.made_by = {}, {}, {}
         self.gone = set()  # users who were forgotten: their decisions went with them
         self.unsure = set()  # of servers that crashed: perhaps not durable
-        self.usual, archives.EVENTS = archives.EVENTS, 5
+        self.usual, archives.SEGMENT_EVENTS = archives.SEGMENT_EVENTS, 5
         self.log = []
 
     def open(self):
@@ -152,7 +152,7 @@ class Servers(RuleBasedStateMachine):
             for each in self.servers:
                 each.close()
             assert replayed(Path(self.home.name) / "store") == digest
-        archives.EVENTS = self.usual
+        archives.SEGMENT_EVENTS = self.usual
         self.home.cleanup()
 
 

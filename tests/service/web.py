@@ -12,9 +12,9 @@ import httpx
 import uvicorn
 
 from clubcascade.service.app import Service
+from clubcascade.service.http import Limits
 from clubcascade.service.keys import KeyFile
 from clubcascade.service.server import config, listen
-from clubcascade.service.settings import Limits
 from tests.service.shops import ITEMS, NAMES, shop
 
 

@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -57,7 +58,9 @@ class Cluster:
             shutil.chown(self.folder, self.user)
         self._run(_tool("initdb"), "-D", "data", "-U", "tester", "-A", "trust", "-E", "UTF8", "-N")
         options = f"-k {self.folder} -h '' -c shared_buffers=16MB -c max_connections=40"
-        self._run(_tool("pg_ctl"), "-D", "data", "-w", "-l", "log", "-o", options, "start")
+        self._run(
+            _tool("pg_ctl"), "-D", "data", "-w", "-t", "240", "-l", "log", "-o", options, "start"
+        )
         self._databases = 0
 
     def _run(self, *command):
@@ -71,7 +74,7 @@ class Cluster:
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
-                timeout=60,
+                timeout=300,
             )
         assert done.returncode == 0, path.read_text()
 
@@ -87,11 +90,28 @@ class Cluster:
         return f"postgresql://tester@/{name}?host={self.folder}"
 
     def stop(self, mode="immediate"):
-        self._run(_tool("pg_ctl"), "-D", "data", "-m", mode, "-w", "stop")
+        self._run(_tool("pg_ctl"), "-D", "data", "-m", mode, "-w", "-t", "240", "stop")
 
     def start(self):
         options = f"-k {self.folder} -h ''"
-        self._run(_tool("pg_ctl"), "-D", "data", "-w", "-l", "log", "-o", options, "start")
+        self._run(
+            _tool("pg_ctl"), "-D", "data", "-w", "-t", "240", "-l", "log", "-o", options, "start"
+        )
+
+    def kill(self):
+        """End all its processes without a word, as a power cut does."""
+        os.kill(self._pids()[0], signal.SIGSTOP)  # from now on it makes no other
+        pids = self._pids()
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while any(Path(f"/proc/{pid}").exists() for pid in pids):
+            time.sleep(0.01)
+
+    def _pids(self):
+        main = int((self.folder / "data/postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{main}/task/{main}/children")
+        return [main, *map(int, children.read_text().split())]
 
     @property
     def runs(self):
@@ -101,19 +121,15 @@ class Cluster:
     @contextmanager
     def stopped(self):
         """Let all its processes stand still for a while, as a machine that hangs."""
-        main = int((self.folder / "data/postmaster.pid").read_text().split()[0])
-        children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
-        pids = [main, *map(int, children)]
+        pids = self._pids()
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         try:
             yield
         finally:
             for pid in pids:
-                try:
+                with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGCONT)
-                except ProcessLookupError:
-                    pass
 
     def remove(self):
         self.stop()

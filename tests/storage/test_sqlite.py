@@ -6,7 +6,7 @@ import pytest
 
 from clubcascade.errors import StoreDamaged, StoreLocked, StoreUnavailable
 from clubcascade.storage import Entry, Group, Row, SqliteStore, checksum, open_store
-from clubcascade.storage.repair import repaired
+from clubcascade.storage.sqlite import repaired
 from tests.storage.faulty_disk import FULL, SYNC_ERROR, WRITE_ERROR, FaultyDisk
 
 

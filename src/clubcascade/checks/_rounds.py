@@ -1,7 +1,5 @@
 """A small, busy history for the checks: users, lists and clicks of every kind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What every environment and every click model promises."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What every policy promises."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Iterator

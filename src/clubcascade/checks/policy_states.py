@@ -1,7 +1,5 @@
 """What every policy promises of its state and its parameters: kept, copied, refused whole."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import tempfile

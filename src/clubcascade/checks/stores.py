@@ -4,8 +4,6 @@ Subclass :class:`StoreChecks` in a test file, and give it a fixture ``opener``: 
 opens a store, always of the same place, which is empty at first.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

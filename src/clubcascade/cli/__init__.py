@@ -1,7 +1,5 @@
 """The command ``clubcascade``. Without the optional dependencies it says how to get them."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """The commands, gathered: each is a file of this folder."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
@@ -25,9 +23,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("reproduce")(reproduce)
-app.command("run")(run)
-app.command("report")(report)
+for command in (reproduce, run, report):
+    app.command()(command)
 app.command("list")(list_names)
 app.command(
     "bench",
@@ -35,15 +32,8 @@ app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )(bench)
 app.add_typer(data, name="data")
-app.command("train")(train)
-app.command("evaluate")(evaluate)
-app.command("serve")(serve)
-app.command("keys")(keys)
-app.command("demo")(demo)
-app.command("export")(export)
-app.command("replay")(replay)
-app.command("backup")(backup)
-app.command("restore")(restore)
+for other in (train, evaluate, serve, keys, demo, export, replay, backup, restore):
+    app.command()(other)
 
 
 def _show_version(wanted: bool) -> None:

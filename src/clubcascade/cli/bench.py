@@ -1,7 +1,5 @@
 """``clubcascade bench``: where the measurements are now."""
 
-from __future__ import annotations
-
 import shlex
 
 import typer

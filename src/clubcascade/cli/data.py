@@ -5,17 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from clubcascade import datasets
+from clubcascade.cli.columns import AtLeast, Item, Rating, Time, User
 from clubcascade.cli.outcome import console_of, exit_codes
 from clubcascade.cli.progress import bytes_bar
 from clubcascade.datasets.editions import EDITIONS, SERVER, terms_of
-
-if TYPE_CHECKING:
-    from clubcascade.datasets.files import Progress
 
 PIPED = 160
 """Columns of a table where the output is no terminal."""
@@ -30,6 +28,9 @@ Folder = Annotated[
         help="Folder of prepared data; by default CLUBCASCADE_DATA, or one of your own.",
         show_default=False,
     ),
+]
+Name = Annotated[
+    str | None, typer.Option(help="What to call the data set; by default the file's name.")
 ]
 
 
@@ -60,20 +61,10 @@ def movielens(
     A download that was cut off goes on where it stopped. It is checked against
     the checksum that GroupLens publishes.
     """
-
-    def make(progress: Progress) -> datasets.Prepared:
-        return datasets.prepare_movielens(
-            edition,
-            path=path,
-            accept_terms=accepted,
-            url=url,
-            folder=folder,
-            progress=progress,
-        )
-
     with exit_codes(continues=True):
         accepted = accept_terms or (path is None and _accepted(edition or "20m", folder))
-        _prepare("movielens", make)
+        options = {"path": path, "accept_terms": accepted, "url": url, "folder": folder}
+        _prepare(datasets.prepare_movielens, edition, **options)
 
 
 @data.command()
@@ -91,59 +82,30 @@ def yelp(
     https://www.yelp.com/dataset
     """
     with exit_codes():
-        _prepare(
-            "yelp",
-            lambda progress: datasets.prepare_yelp(
-                path, name=name, folder=folder, progress=progress
-            ),
-        )
+        _prepare(datasets.prepare_yelp, path, name=name, folder=folder)
 
 
 @data.command()
 def interactions(
     path: Annotated[Path, typer.Option(help="A CSV or Parquet file, one row a click.")],
-    user: Annotated[
-        str | None, typer.Option(help="Column of the users; by default found by its name.")
-    ] = None,
-    item: Annotated[
-        str | None, typer.Option(help="Column of the items; by default found by its name.")
-    ] = None,
-    rating: Annotated[str | None, typer.Option(help="Column of the ratings.")] = None,
-    at_least: Annotated[
-        float | None, typer.Option(help="Count only ratings of at least this.")
-    ] = None,
-    time: Annotated[
-        str | None, typer.Option(help="Column of times; the first and last are noted.")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="What to call the data set; by default the file's name.")
-    ] = None,
+    user: User = None,
+    item: Item = None,
+    rating: Rating = None,
+    at_least: AtLeast = None,
+    time: Time = None,
+    name: Name = None,
     folder: Folder = None,
 ) -> None:
     """Take anyone's table of users and items."""
     with exit_codes():
-        _prepare(
-            "interactions",
-            lambda progress: datasets.prepare_interactions(
-                path,
-                name=name,
-                user=user,
-                item=item,
-                rating=rating,
-                at_least=at_least,
-                time=time,
-                folder=folder,
-                progress=progress,
-            ),
-        )
+        columns = {"user": user, "item": item, "rating": rating, "at_least": at_least, "time": time}
+        _prepare(datasets.prepare_interactions, path, name=name, folder=folder, **columns)
 
 
 @data.command()
 def pools(
     path: Annotated[Path, typer.Option(help="An .npz file with an array clicks, users x items.")],
-    name: Annotated[
-        str | None, typer.Option(help="What to call the data set; by default the file's name.")
-    ] = None,
+    name: Name = None,
     at_least: Annotated[
         float | None,
         typer.Option(
@@ -155,12 +117,7 @@ def pools(
 ) -> None:
     """Keep a matrix of clicks under a name."""
     with exit_codes():
-        _prepare(
-            "pools",
-            lambda progress: datasets.prepare_pools(
-                path, name=name, at_least=at_least, folder=folder, progress=progress
-            ),
-        )
+        _prepare(datasets.prepare_pools, path, name=name, at_least=at_least, folder=folder)
 
 
 @data.command("list")
@@ -179,12 +136,12 @@ def list_prepared(folder: Folder = None) -> None:
         typer.echo(f"in {datasets.data_folder(folder)}")
 
 
-def _prepare(title: str, make: Callable[[Progress], datasets.Prepared]) -> None:
+def _prepare(make: Callable[..., datasets.Prepared], *given: Any, **options: Any) -> None:
     """Prepare with a progress bar, and say what there is now."""
     from clubcascade.cli.data_table import summary  # noqa: PLC0415 - slow to load
 
-    with bytes_bar(title) as progress:
-        done = make(progress)
+    with bytes_bar(make.__name__.removeprefix("prepare_")) as progress:
+        done = make(*given, **options, progress=progress)
     for line in summary(done):
         typer.echo(line)
 

@@ -1,7 +1,5 @@
 """What is said about prepared data: a few lines after preparing, a table of all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path

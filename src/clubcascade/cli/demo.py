@@ -1,7 +1,5 @@
 """``clubcascade demo``: a service with a simulated audience."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from pathlib import Path
@@ -35,7 +33,7 @@ def demo(
         try:
             from clubcascade.service import app, demo, server  # noqa: PLC0415 - an extra
             from clubcascade.service.client import AsyncClient  # noqa: F401, PLC0415
-            from clubcascade.service.settings import Limits  # noqa: PLC0415
+            from clubcascade.service.http import Limits  # noqa: PLC0415
         except ImportError as error:
             raise MissingExtra(EXTRA) from error
         from clubcascade.service import Recommender  # noqa: PLC0415

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from clubcascade import experiment, report
@@ -17,10 +16,7 @@ from clubcascade.experiment.workers import Worker
 class Drawing:
     """Draws one folder after the other.
 
-    Parameters
-    ----------
-    aside
-        Whether to draw in a process of its own, while this one goes on.
+    ``aside``: in a process of its own, while this one goes on.
     """
 
     def __init__(self, *, aside: bool) -> None:
@@ -31,12 +27,7 @@ class Drawing:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._worker is not None:
             self._worker.close()
 
@@ -50,20 +41,16 @@ class Drawing:
     def finished(self) -> Iterator[Path]:
         """Yield the pictures that are there by now, each once."""
         while self._waiting and self._waiting[0].done():
-            self._done += self._take()
+            self._done += self._waiting.pop(0).result()[0]
         while self._done:
             yield self._done.pop(0)
 
     def rest(self) -> Iterator[Path]:
         """Wait for all pictures, and yield those that were not yielded yet."""
         while self._waiting:
-            self._done += self._take()
+            wait(self._waiting[:1])
             yield from self.finished()
         yield from self.finished()
-
-    def _take(self) -> list[Path]:
-        pictures: list[Path] = self._waiting.pop(0).result()[0]
-        return pictures
 
 
 def draw(folder: Path) -> list[Path]:

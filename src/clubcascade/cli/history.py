@@ -34,8 +34,8 @@ def export(
     The service may run meanwhile. A manifest has the SHA-256 of each file.
     """
     with exit_codes():
-        from clubcascade.service.export import export as write  # noqa: PLC0415 - slow to load
         from clubcascade.service.history import existing  # noqa: PLC0415
+        from clubcascade.service.history import export as write  # noqa: PLC0415 - slow to load
 
         with closing(existing(store, archive)) as opened:
             told = write(opened, model, out)

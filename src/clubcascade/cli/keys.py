@@ -1,7 +1,5 @@
 """``clubcascade keys``: make, list and remove the keys of a service."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -3,8 +3,6 @@
 What is said of a class is read from its file, since importing it takes a second.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """How a command ends: errors of our tree as one line, Ctrl-C with a word on how to go on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -19,10 +17,7 @@ FAILED = 1
 def exit_codes(continues: bool = False) -> Iterator[None]:
     """Turn errors into one line on stderr and an exit code.
 
-    Parameters
-    ----------
-    continues
-        Whether the same command, given again, goes on where it was stopped.
+    ``continues``: the same command, given again, goes on where it was stopped.
     """
     try:
         with at_work():

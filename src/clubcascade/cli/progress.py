@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -53,15 +54,20 @@ def experiment_bar(title: str) -> Iterator[Callable[[Step], None]]:
 
 
 @contextmanager
-def steps_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each thing done; the callable moves it: what, how much, of how much."""
+def steps_bar(
+    title: str, *, amounts: tuple[str, ...] = ("MofNCompleteColumn",)
+) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar for each thing done; the callable moves it: what, how much, of how much.
+
+    ``amounts`` are the columns of Rich that tell how much.
+    """
     from rich import progress as bars  # noqa: PLC0415 - slow to load
 
     console = Console(stderr=True)
     columns = (
         bars.TextColumn("{task.description}"),
         bars.BarColumn(),
-        bars.MofNCompleteColumn(),
+        *(getattr(bars, name)() for name in amounts),
         bars.TimeRemainingColumn(),
         bars.TextColumn("left"),
     )
@@ -76,26 +82,5 @@ def steps_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
         yield move
 
 
-@contextmanager
-def bytes_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each thing done; the callable moves it: what, how many bytes, of how many."""
-    from rich import progress as bars  # noqa: PLC0415 - slow to load
-
-    console = Console(stderr=True)
-    columns = (
-        bars.TextColumn("{task.description}"),
-        bars.BarColumn(),
-        bars.DownloadColumn(),
-        bars.TransferSpeedColumn(),
-        bars.TimeRemainingColumn(),
-        bars.TextColumn("left"),
-    )
-    with bars.Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        tasks = {}
-
-        def move(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(f"{title}: {what}", total=total)
-            bar.update(tasks[what], completed=done, total=total)
-
-        yield move
+bytes_bar = partial(steps_bar, amounts=("DownloadColumn", "TransferSpeedColumn"))
+"""The same, of bytes."""

@@ -1,7 +1,5 @@
 """``clubcascade report``: a page, and the figures, from result folders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

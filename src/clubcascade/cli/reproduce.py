@@ -104,11 +104,7 @@ def chosen(figure: str) -> list[str]:
 
 
 def words(figure: str) -> list[str]:
-    """Return the names between the commas.
-
-    >>> words("glm, dcm")
-    ['glm', 'dcm']
-    """
+    """Return the names between the commas."""
     return [word.strip() for word in figure.split(",")]
 
 

@@ -109,8 +109,8 @@ def serve(
         try:
             from clubcascade.service import server  # noqa: PLC0415 - an extra
             from clubcascade.service.arguments import make_policy  # noqa: PLC0415
+            from clubcascade.service.http import Limits  # noqa: PLC0415
             from clubcascade.service.keys import KeyFile  # noqa: PLC0415
-            from clubcascade.service.settings import Limits  # noqa: PLC0415
         except ImportError as error:
             raise MissingExtra(EXTRA) from error
         from clubcascade import validation  # noqa: PLC0415

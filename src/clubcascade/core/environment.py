@@ -1,7 +1,5 @@
 """The interface of environments."""
 
-from __future__ import annotations
-
 from typing import Protocol, runtime_checkable
 
 from clubcascade.core.arrays import Floats, Ints

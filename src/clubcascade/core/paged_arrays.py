@@ -5,8 +5,6 @@ cost nothing: the machine gives a page when it is first written. So growth neith
 touches what there is, and users who never come take no memory.
 """
 
-from __future__ import annotations
-
 import math
 import mmap
 import sys
@@ -37,9 +35,6 @@ def aligned_zeros(*shape: int, dtype: Any = np.float64) -> npt.NDArray[Any]:
     """Return zeros that start at a cache line: vectors across two lines take twice the time.
 
     Large zeros are pages that the machine gives only when they are first written.
-
-    >>> aligned_zeros(3, 8).ctypes.data % 64
-    0
     """
     return _zeros(shape, dtype, grows=False)
 

@@ -1,7 +1,5 @@
 """States of policies: read with every part checked before any is taken over."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,11 +56,7 @@ def generator_of(place: Any) -> np.random.Generator:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Tell whether two states, or parts of them, are equal bit for bit.
-
-    >>> same({"draws": {"key": np.arange(2)}}, {"draws": {"key": np.arange(2)}})
-    True
-    """
+    """Tell whether two states, or parts of them, are equal bit for bit."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return left.keys() == right.keys() and all(same(left[name], right[name]) for name in left)
     if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
@@ -106,11 +100,6 @@ def array_of(
         Number of the things that the array points to.
     low
         The least number allowed then: -1 where it may point to none.
-
-    Examples
-    --------
-    >>> array_of({"count": np.array([5, 7])}, "count", (-1,), np.int64)
-    array([5, 7])
     """
     value, kind = state[name], np.dtype(dtype)
     if not isinstance(value, np.ndarray) or value.dtype.kind != kind.kind:

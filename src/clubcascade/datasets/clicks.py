@@ -1,7 +1,5 @@
 """Pairs of a user and an item that come in blocks, gathered with Arrow into a matrix of clicks."""
 
-from __future__ import annotations
-
 import gzip
 import tarfile
 import zipfile
@@ -79,12 +77,8 @@ class Clicks:
     ) -> Interactions:
         """Return the data set. Rows and columns follow the ids, so the order of the file is gone.
 
-        Parameters
-        ----------
-        name, source
-            What it is called, and where it comes from; the numbers of rows are added.
-        only
-            The items to keep, by id; None: all.
+        ``only`` are the ids of the items to keep; None: all. The numbers of rows are added to the
+        source.
         """
         users, user_ids = _encoded(self._users)
         items, item_ids = _encoded(self._items)

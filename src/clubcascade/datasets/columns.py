@@ -1,7 +1,5 @@
 """Columns of a table, found by their names."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Fetch a file over HTTP: with progress, resumed where it was cut off, and checked."""
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import os
@@ -35,15 +33,8 @@ def fetch(
     What has come is kept beside it as ``.part``; the next call goes on from there. The file gets
     its name only when it is whole and its MD5 is right.
 
-    Parameters
-    ----------
-    url, path
-        From where, to where.
-    checksum
-        The MD5 that it must have; by default the one that lies beside it (``url`` + ``.md5``).
-        Without either, its length alone is checked.
-    progress
-        Told what is being done, how many bytes of how many.
+    Without ``checksum``, the MD5 that it must have, the one that lies beside it (``url`` +
+    ``.md5``) is taken; without either, its length alone is checked.
     """
     if not url.startswith(("https://", "http://")):
         raise InvalidArgument(f"url must start with https:// or http://, got {url!r}")

@@ -1,7 +1,5 @@
 """The editions of MovieLens, and the terms under which GroupLens gives them away."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 SERVER = "https://files.grouplens.org/datasets/movielens/"

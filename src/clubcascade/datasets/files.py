@@ -1,7 +1,5 @@
 """Files that are read with progress, and written whole or not at all."""
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Callable, Iterator

@@ -14,12 +14,7 @@ class Ids(Sequence[str]):
 
     A million Python strings cost 60 MB and a noticeable while to make; this costs their length.
 
-    Parameters
-    ----------
-    letters
-        All texts in UTF-8, one after the other.
-    ends
-        Where each text ends.
+    ``letters`` are all texts in UTF-8, one after the other; ``ends`` says where each ends.
 
     Examples
     --------

@@ -1,7 +1,5 @@
 """What every data set becomes: which user clicked which item, and where that is known from."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -72,12 +70,8 @@ def assemble(
 ) -> Interactions:
     """Put the parts of a data set together, and check that they fit.
 
-    Parameters
-    ----------
-    indptr, indices
-        The items of each user in the compressed form of SciPy: ascending, each once.
-    fingerprint
-        The fingerprint where it is known; computed otherwise.
+    ``indptr`` and ``indices`` are the items of each user in the compressed form of SciPy:
+    ascending, each once. The fingerprint is computed where it is not known.
     """
     starts = np.ascontiguousarray(indptr, dtype="<i8")
     columns = np.ascontiguousarray(indices, dtype="<i4")

@@ -1,7 +1,5 @@
 """MovieLens: fetched from GroupLens, or taken from a local archive, text or Parquet file."""
 
-from __future__ import annotations
-
 import shlex
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pools files: one ``.npz`` with an array ``clicks``, users x items, of 0 and 1; or ``ratings``."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """From files to a kept data set: once, and never half."""
 
-from __future__ import annotations
-
 import hashlib
 import shlex
 from collections.abc import Callable, Sequence
@@ -39,16 +37,8 @@ def prepare(
 ) -> Prepared:
     """Make a data set and keep it, unless the same files were prepared before.
 
-    Parameters
-    ----------
-    name, kind
-        What the data set will be called, and which reader makes it.
-    files, options
-        What is read, and what else the result depends on.
-    make
-        Makes the data set; it is given what is known of the source.
-    arguments, terms
-        What stands behind ``clubcascade data`` to prepare it again; the terms of use in short.
+    ``make`` is given what is known of the source. ``options`` is what the result depends on besides
+    the files; ``arguments`` is what stands behind ``clubcascade data`` to prepare it again.
     """
     target = store.path_of(name, folder)
     key = {"kind": kind, "checksum": checksum(files, progress), "options": options or {}}

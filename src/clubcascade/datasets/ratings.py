@@ -1,7 +1,5 @@
 """Anyone's table of interactions: a CSV or Parquet file with a user and an item column."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

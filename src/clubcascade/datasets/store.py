@@ -4,8 +4,6 @@ The file is an ``.npz`` that NumPy can open as well. The header names the format
 format is refused with the command that prepares it again.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -37,11 +35,7 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, ValueError, TypeE
 
 
 def data_folder(folder: PathLike | None = None) -> Path:
-    """Return the folder of prepared data: the given one, the variable's, or the user's own.
-
-    >>> data_folder("here").name
-    'here'
-    """
+    """Return the folder of prepared data: the given one, the variable's, or the user's own."""
     chosen = folder if folder is not None else os.environ.get(VARIABLE) or None
     if chosen is not None:
         return Path(chosen).expanduser()

@@ -1,7 +1,5 @@
 """Tables of ratings in text or Parquet files, plain or packed, read block by block."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import re
@@ -34,16 +32,8 @@ _DOUBLE_COLON = "::"
 class RatingsFile:
     """A table of ratings: text with one row a line, or Parquet.
 
-    Attributes
-    ----------
-    path
-        Its file; text may be packed by gzip.
-    member
-        Its name in the file, where that is a zip.
-    header
-        Names of the columns where the file has no header line.
-    progress
-        Told how many bytes of the file are read.
+    Text may be packed by gzip, or be the ``member`` of a zip. ``header`` names the columns where
+    the file has no header line.
     """
 
     path: Path

@@ -1,7 +1,5 @@
 """The Yelp data set: its own JSON files, streamed; only the restaurants are kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import tarfile

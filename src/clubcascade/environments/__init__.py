@@ -1,7 +1,5 @@
 """Environments: arrivals, items, feedback, and expected rewards."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from clubcascade.environments.changes import Changes

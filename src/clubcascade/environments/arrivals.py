@@ -1,7 +1,5 @@
 """Who comes how often: all alike, a few regulars and many rare users, or as given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

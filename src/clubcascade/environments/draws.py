@@ -1,7 +1,5 @@
 """The random weights and items of the synthetic worlds: which laws they have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -71,16 +69,7 @@ def even_items(n: int, weights: Floats, rng: np.random.Generator, users: Floats)
     part and makes near clusters accept almost everything; orthogonal clusters mirror one after
     the other and accept all.
 
-    Parameters
-    ----------
-    n
-        How many.
-    weights
-        Of the clusters, one a row.
-    rng
-        Gives the draws.
-    users
-        Weights of users, who must not find an item negative either.
+    Neither a cluster of ``weights`` nor one of ``users`` may find an item negative.
     """
     m, d = weights.shape
     cosines = weights @ weights.T
@@ -97,21 +86,22 @@ def even_items(n: int, weights: Floats, rng: np.random.Generator, users: Floats)
 
 
 def unit(rows: Floats) -> Floats:
-    """Return the rows with norm 1; a row of zeros stays one.
-
-    >>> unit(np.array([[3.0, 4.0]]))
-    array([[0.6, 0.8]])
-    """
+    """Return the rows with norm 1; a row of zeros stays one."""
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(norms > 0, norms, 1.0))
 
 
-def drifting(weights: Floats, n_phases: int, step: float, rng: np.random.Generator) -> list[Floats]:
-    """Return the weights of each phase, a random step from those before; once if there is no step.
+def on_grid(items: Floats) -> Floats:
+    """Return the items rounded to multiples of 2^-24.
 
-    >>> len(drifting(np.eye(2), 3, 0.0, np.random.default_rng(1)))
-    1
+    Linear algebra rounds differently on other processors. All unit vectors tie in the first round:
+    without a grid the last bit would decide it, and one seed would tell another story there.
     """
+    return np.asarray(np.rint(items * 2.0**24) / 2.0**24)
+
+
+def drifting(weights: Floats, n_phases: int, step: float, rng: np.random.Generator) -> list[Floats]:
+    """Return the weights of each phase, a random step from those before; once without a step."""
     phases = [weights]
     for _ in range(n_phases - 1 if step else 0):
         norms = np.linalg.norm(weights, axis=1, keepdims=True)

@@ -1,7 +1,5 @@
 """Features of items from a history of clicks: singular vectors, the same on every machine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -23,12 +21,7 @@ def item_features(history: Any, n_features: int) -> Floats:
     equal, which is common in sparse histories. Both are fixed here by a rule of their own, so
     that features do not depend on the linear algebra library or on its number of threads.
 
-    Parameters
-    ----------
-    history
-        Users x items, dense or sparse.
-    n_features
-        How many vectors; those beyond the rank are zero.
+    ``history`` is users x items, dense or sparse; vectors beyond the rank are zero.
 
     Examples
     --------

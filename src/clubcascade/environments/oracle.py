@@ -1,7 +1,5 @@
 """The oracle: a policy that knows what attracts each user."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """The paper's replay of ratings: features from the history of some users, replay of the others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

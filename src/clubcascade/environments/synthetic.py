@@ -1,7 +1,5 @@
 """The paper's synthetic world: clusters of users, each with one weight vector."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Literal
@@ -150,6 +148,7 @@ class Synthetic(TabularEnvironment):
             features = draws.even_items(size, weights if linear else nobody, things, wary)
         else:
             features = draws.topic_items(size, topics, things, wary)
+        features = draws.on_grid(features)
         self.weights = users if linear else self.scale * users
         moving = draws.drifting(self.weights, plan.n_phases, plan.drift, steps)
         z = np.array([now @ features.T for now in moving])

@@ -4,8 +4,6 @@ A bound stands among the policies of an experiment file. Its regret at round t i
 of t rounds; it has no clicks and no clusters.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -27,12 +25,8 @@ class Bound(Protocol):
 class TheoremBound:
     """The bound of Theorem 2 for CLUB-cascade with the theorem's constants.
 
-    Parameters
-    ----------
-    reg
-        Ridge constant, lambda; the theorem wants at least k.
-    part
-        ``"whole"``, or ``"learning"`` alone: what is lost once the clusters are known.
+    ``reg`` is lambda; the theorem wants at least k. The ``part`` ``"learning"`` is what is lost
+    once the clusters are known.
     """
 
     reg: float = 4.0
@@ -57,13 +51,7 @@ class TheoremBound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownClustersBound:
-    """The bound for a policy that knows the true clusters, if users come evenly.
-
-    Parameters
-    ----------
-    reg
-        Ridge constant, lambda, at least k.
-    """
+    """The bound for a policy that knows the true clusters, if users come evenly."""
 
     reg: float = 4.0
 

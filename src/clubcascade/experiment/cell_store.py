@@ -1,7 +1,5 @@
 """The results of cells: in memory for the table, and in a file each, to continue a run."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterable
@@ -41,12 +39,8 @@ class CellResult(NamedTuple):
 class CellStore:
     """The results of an experiment. Figures that share a cell share its file: it is copied.
 
-    Parameters
-    ----------
-    folder
-        The result folder; a folder for the cells is made in it.
-    beside
-        Other result folders, which may hold some of the cells.
+    The folder for the cells is made in a result folder; other result folders ``beside`` it may hold
+    some of them.
     """
 
     def __init__(self, folder: Path, beside: Iterable[Path] = ()) -> None:

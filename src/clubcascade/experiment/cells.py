@@ -103,11 +103,7 @@ class Seeds(NamedTuple):
 
     @classmethod
     def of(cls, seed: int) -> Seeds:
-        """Derive them from the seed of the cell: the same ones whatever the policy is.
-
-        >>> Seeds.of(7) == Seeds.of(7), len(set(Seeds.of(7)))
-        (True, 3)
-        """
+        """Derive them from the seed of the cell: the same ones whatever the policy is."""
         return cls(*(int(word) for word in np.random.SeedSequence(seed).generate_state(3)))
 
 
@@ -116,13 +112,8 @@ def plan(experiment: Experiment, data: Mapping[str, str] | None = None) -> list[
 
     Policies that are to be tuned are left out of panels where that has not been done yet.
 
-    Parameters
-    ----------
-    experiment
-        What is to be run.
-    data
-        Fingerprints of the data sets that its panels name. Without them the cells have names, but
-        cannot be run or found.
+    ``data`` are the fingerprints of the data sets that its panels name. Without them the cells have
+    names, but cannot be run or found.
     """
     cells = []
     for panel in experiment.panels:

@@ -1,7 +1,5 @@
 """Data sets in experiment files: ``clicks = "yelp"`` stands for the data set of that name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -68,12 +66,8 @@ def clicks_of(name: str, fingerprint: str | None) -> Any:
 def runnable(experiment: Experiment) -> tuple[Experiment | None, list[DataMissing]]:
     """Leave out the panels whose data are not here.
 
-    Returns
-    -------
-    experiment
-        With the panels that can run; None if there are none.
-    missing
-        What is missing, each with the command that brings it.
+    Returns the experiment with the panels that can run, None if there are none, and what is
+    missing, each with the command that brings it.
     """
     panels, missing = [], {}
     for panel in experiment.panels:

@@ -3,8 +3,6 @@
 Nothing here knows policies or environments, so that a list of the files is there at once.
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,11 +20,7 @@ PLACEHOLDER = "{data}"
 
 
 def shipped() -> dict[str, Traversable]:
-    """Return the experiment files that come with the package, by name.
-
-    >>> "synthetic" in shipped()
-    True
-    """
+    """Return the experiment files that come with the package, by name."""
     folder = resources.files("clubcascade.experiment") / "figures"
     files = sorted(folder.iterdir(), key=lambda file: file.name)
     return {f.name.removesuffix(".toml"): f for f in files if f.name.endswith(".toml")}

@@ -1,7 +1,5 @@
 """Means over seeds, with the interval that Student's t gives them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

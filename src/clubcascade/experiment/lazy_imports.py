@@ -1,7 +1,5 @@
 """Packages whose public names are imported at first use, so that a short command starts quickly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -13,11 +11,7 @@ EXTRA = 'pip install "clubcascade[experiments]"'
 
 
 def lazy_attributes(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package: a name is imported from the module given for it.
-
-    >>> lazy_attributes("clubcascade.experiment", {"EXTRA": "lazy_imports"})("EXTRA") == EXTRA
-    True
-    """
+    """Return the ``__getattr__`` of a package: a name is imported from the module given for it."""
 
     def get(name: str) -> Any:
         if name not in modules:

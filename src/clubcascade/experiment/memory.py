@@ -1,7 +1,5 @@
 """How much memory there is, how much this process has used, and how much it may use."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress
@@ -15,11 +13,7 @@ UNKNOWN = 8 << 30
 
 
 def share_of_memory(parts: int) -> int:
-    """Return an equal share of this machine's memory, in bytes, but never too little to work.
-
-    >>> share_of_memory(1) >= share_of_memory(4) >= LEAST
-    True
-    """
+    """Return an equal share of this machine's memory, in bytes, but never too little to work."""
     return max(LEAST, total_memory() // parts)
 
 

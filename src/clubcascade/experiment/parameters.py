@@ -1,7 +1,5 @@
 """The parameters of a policy or an environment in an experiment file, against its constructor."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -28,16 +26,8 @@ def complete(cls: type, given: Parameters, where: str, *, derived: Iterable[str]
     With the defaults written out, a saved configuration means the same after a default changes.
     Defaults that TOML cannot say (``None``) are left out.
 
-    Parameters
-    ----------
-    cls
-        A policy or an environment.
-    given
-        The parameters as they were read.
-    where
-        Path of their table in its file.
-    derived
-        Parameters that may be missing because they follow from the cell: sizes and seeds.
+    ``where`` is the path of their table in its file; parameters ``derived`` may be missing because
+    they follow from the cell: sizes and seeds.
     """
     known, left_out = accepted(cls), set(derived)
     try:

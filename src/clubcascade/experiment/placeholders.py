@@ -27,8 +27,6 @@ another one is a table of the other's name and parameters:
 ``policy = {name = "club_cascade", alpha = 2.0}``.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -87,12 +85,7 @@ def timed(parameters: Parameters, rounds: int) -> Parameters:
 def environment_values(parameters: Parameters, data: str | None) -> Parameters:
     """Return the parameters of an environment with the objects that they stand for.
 
-    Parameters
-    ----------
-    parameters
-        As the file has them.
-    data
-        Fingerprint of the data set that they name, if they name one.
+    ``data`` is the fingerprint of the data set that they name, if they name one.
     """
     values = dict(parameters)
     if isinstance(values.get("clicks"), str):

@@ -1,7 +1,5 @@
 """The progress of a call: which runs are done, and how much of the effort."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 

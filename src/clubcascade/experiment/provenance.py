@@ -1,7 +1,5 @@
 """Where results came from: versions, seeds, machine, time and commit."""
 
-from __future__ import annotations
-
 import platform
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ disk in common; data sets are sent to them. They need this version of clubcascad
 machine or process dies is run again elsewhere.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import socket
@@ -32,16 +30,10 @@ CALLS = 200
 class RayWorkers:
     """The workers of a Ray cluster, which all do one kind of work.
 
-    Parameters
-    ----------
-    work, jobs
-        As for :class:`ProcessWorkers`; by default one job per core of the cluster.
-    address
-        Address of the cluster; by default the connection that is there, the one that the variable
-        ``RAY_ADDRESS`` names, the one that was last started on this machine and still answers, or
-        else a cluster on this machine, for as long as it is needed.
-    data
-        Data sets that the tasks need.
+    By default one job runs per core of the cluster. Without an address it is the connection that is
+    there, the one that the variable ``RAY_ADDRESS`` names, the one that was last started on this
+    machine and still answers, or else a cluster on this machine, for as long as it is needed.
+    ``data`` are data sets that the tasks need.
     """
 
     def __init__(

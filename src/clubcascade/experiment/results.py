@@ -1,7 +1,5 @@
 """A result folder: all cells in one Parquet file, a summary, the configuration, the provenance."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

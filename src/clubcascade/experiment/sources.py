@@ -6,8 +6,6 @@ all modules of that package count, and all that they import of this one; of a po
 the script.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import sys
@@ -45,20 +43,12 @@ _ALWAYS_ALONE = (
 
 @cache
 def sources() -> str:
-    """Return the hash of the whole package, for the records.
-
-    >>> len(sources())
-    16
-    """
+    """Return the hash of the whole package, for the records."""
     return _hash_of({_name(file): file for file in _ROOT.rglob("*.py")})
 
 
 def sources_of(policy: str, environment: str) -> str:
-    """Return the hash of all that a run of a policy (or bound) in an environment depends on.
-
-    >>> sources_of("c3_ucb", "synthetic") == sources_of("c3_ucb", "pool")
-    False
-    """
+    """Return the hash of all that a run of a policy (or bound) in an environment depends on."""
     kind: type = BOUNDS[policy] if policy in BOUNDS else policy_class(policy)
     world: type = ENVIRONMENTS[environment]
     return _sources_of(kind, world)

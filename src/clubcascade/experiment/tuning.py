@@ -7,8 +7,6 @@ moves to the best, and goes on with the next line, until a sweep over all lines 
 the budget is spent. Where the best is an end of its line, the line is extended.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -89,14 +87,9 @@ class Line:
 class Search:
     """The search for the best point of one policy in one panel.
 
-    Parameters
-    ----------
-    tune
-        The line of values of each parameter, in the order in which they are searched.
-    budget
-        How many distinct points may be tried.
-    possible
-        Says whether a parameter (by name) can have a value.
+    ``tune`` has the line of values of each parameter, in the order in which they are searched; at
+    most ``budget`` distinct points are tried; ``possible`` says whether a parameter (by name) can
+    have a value.
 
     Examples
     --------

@@ -6,8 +6,6 @@ does not take the machine along, and a worker that has grown large is replaced b
 A task that needs more than its share, or whose worker was killed, runs again when it is alone.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -53,14 +51,8 @@ def cores() -> int:
 class ProcessWorkers:
     """Worker processes of this machine that all do one kind of work.
 
-    Parameters
-    ----------
-    work
-        What is done with a task: a function of a module, so that workers can import it.
-    jobs
-        How many tasks run at once.
-    memory
-        Bytes that one worker may use; by default an equal share of the machine's memory.
+    ``work`` is a function of a module, so that workers can import it; ``jobs`` tasks run at once.
+    ``memory`` are the bytes that one worker may use, by default an equal share of the machine's.
     """
 
     def __init__(self, work: Callable[[Any], Any], jobs: int, *, memory: int | None = None) -> None:
@@ -117,13 +109,7 @@ class ProcessWorkers:
 
 
 class Worker:
-    """One process that does one thing after the other; it starts when it is first needed.
-
-    Parameters
-    ----------
-    memory
-        Bytes that it may use.
-    """
+    """One process that does one thing after the other; it starts when it is first needed."""
 
     def __init__(self, memory: int) -> None:
         self.memory = memory

@@ -14,7 +14,7 @@ from clubcascade.core import Floats, Ints
 from clubcascade.errors import InvalidData
 from clubcascade.features.base import Saved
 from clubcascade.features.cells import seconds
-from clubcascade.features.kinds import separator_of
+from clubcascade.features.kinds import EMPTY, separator_of
 from clubcascade.validation import brief
 
 MOST_VALUES = 50
@@ -106,10 +106,16 @@ class ValuesEncoder(Encoder):
         parts = parts_of(column, separator)
         flat = parts.drop_nulls("value")
         counts = flat.group_by("value").len().sort(["len", "value"], descending=[True, False])
-        kept = counts.head(MOST_VALUES)
+        kept = counts.filter(pl.col("len") < len(column))  # what all have tells none apart
+        if len(kept) > MOST_VALUES:
+            kept = kept.filter(pl.col("len") > 1).head(MOST_VALUES)
         values = kept["value"].to_list()
         said = f"{len(values)} values"
-        if len(counts) > len(values):
+        if len(counts) == 1 and not values:
+            said = f"{counts['value'][0]!r} for all: no feature"
+        elif not values:
+            said = f"none of {len(counts):,} values comes back: no feature"
+        elif len(counts) > len(values):
             share = int(kept["len"].sum()) / max(int(counts["len"].sum()), 1)
             said = f"the {len(values)} most frequent of {len(counts):,} values, {share:.0%} of all"
         weights = 1.0 / np.sqrt(np.maximum(kept["len"].to_numpy(), 1) / max(len(column), 1))
@@ -153,7 +159,7 @@ def numbers_of(column: pl.Series, where: str) -> Floats:
         return seconds(column, where) / 86_400.0
     if column.dtype == pl.String:
         text = column.str.strip_chars()
-        text = text.set(text.is_in(["", "NA", "N/A", "null", "None", "-"]), None)
+        text = text.set(text.is_in(EMPTY), None)
         numbers = text.cast(pl.Float64, strict=False)
         bad = (numbers.is_null() & text.is_not_null()).to_numpy()
         if bad.any() and text.str.contains(r"^\d{4}-\d\d-\d\d").any():
@@ -163,7 +169,7 @@ def numbers_of(column: pl.Series, where: str) -> Floats:
             raise InvalidData(
                 f"{where} must have numbers in column {column.name!r}, got {brief(column[row])} in "
                 f"row {row + 1}; if it is no number, name its kind: kinds={{{column.name!r}: "
-                f"'category'}}"
+                f"'category'}}, or --kind {column.name}=category"
             )
     elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
         numbers = column.cast(pl.Float64)

@@ -13,7 +13,11 @@ from clubcascade.errors import InvalidArgument
 from clubcascade.validation import brief, choice
 
 KINDS = ("number", "category", "tags", "text", "vector", "time", "ignore")
+EMPTY = ("", "NA", "N/A", "null", "None", "-")
+"""Cells of text that hold no value."""
 _SAMPLE = 20_000
+_MOSTLY = 0.9
+"""Share of numbers from which on a column is one of numbers: what is none is then named."""
 _SEPARATORS = ("|", ";", ",")
 _MOST_CATEGORIES = 0.5
 """Share of distinct values up to which text of a word or two is a category."""
@@ -44,10 +48,10 @@ def guess_kind(column: pl.Series) -> str:
 
 def _guess_text(column: pl.Series) -> str:
     some = column.drop_nulls().head(_SAMPLE).str.strip_chars()
-    some = some.filter(some != "")
+    some = some.filter(~some.is_in(EMPTY))
     if not len(some):
         return "ignore"
-    if some.cast(pl.Float64, strict=False).null_count() == 0:
+    if some.cast(pl.Float64, strict=False).null_count() <= (1.0 - _MOSTLY) * len(some):
         return "number"
     if some.str.contains(r"^\s*\[").all():
         return _guess_list(some)

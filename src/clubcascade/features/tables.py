@@ -75,19 +75,24 @@ class Source:
             if self.path is not None and "utf-8" in str(error).lower():
                 raise InvalidData(self._not_utf8()) from error
             words = " ".join(str(error).split("You might want")[0].split())[:300]
-            if self.path is not None and "more fields" in words:
-                words = self._too_wide() or words
+            if self.path is not None and ("more fields" in words or "could not parse" in words):
+                words = self._broken_row() or words
             if self.path is not None and self.path.name.lower().endswith(JSON_LINES):
                 _check_json_lines(self.path, most=sys.maxsize)
             raise InvalidData(f"{self.name} cannot be read: {words}") from error
 
-    def _too_wide(self) -> str:
+    def _broken_row(self) -> str:
         assert self.path is not None
+        row, wide = -1, len(self.columns)
         with _opened(self.path) as stream:
-            lines = csv.reader((line.decode() for line in stream), delimiter=self.delimiter)
-            for row, cells in enumerate(lines):
-                if len(cells) > len(self.columns):
-                    return f"row {row} has {len(cells)} columns, its first line {len(self.columns)}"
+            text = (line.decode(errors="replace") for line in stream)
+            lines = csv.reader(text, delimiter=self.delimiter, strict=True)
+            try:
+                for row, cells in enumerate(lines):
+                    if len(cells) > wide:
+                        return f"row {row} has {len(cells)} columns, its first line {wide}"
+            except csv.Error:
+                return f"row {row + 1} has a quotation mark that does not close its cell"
         return ""
 
     def _not_utf8(self) -> str:

@@ -1,7 +1,5 @@
 """Graphs that were read: what the kernels rely on, and could not do without, is checked once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -27,12 +27,7 @@ _COUNTS = ("n_labels", "n_spare", "n_entries", "search", "anchor")
 class UserGraph:
     """Edges between users 0, 1, ... and the components they form.
 
-    Parameters
-    ----------
-    start
-        Which edges a user brings along.
-    n
-        Users known beforehand.
+    ``start`` says which edges a user brings along; ``n`` users are known beforehand.
 
     Examples
     --------

@@ -9,15 +9,20 @@ release may name types that are gone, and must not even be unpickled.
 from __future__ import annotations
 
 import functools
+import glob
 import hashlib
 import inspect
 import sys
+import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numba
 from numba import njit, types
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.typed_passes import NativeLowering
 from numba.experimental import structref
 from numba.extending import intrinsic, overload
 
@@ -45,9 +50,63 @@ def kernel(function: Function) -> Function:
     if cache_file is not None:
         cache_file._source_stamp = SOURCES
         cache_file._version = f"{numba.__version__} {SOURCES}"
+        cache_file._data_name_pattern = _DataNames(Path(cache_file._index_path))
     if hasattr(compiled, "get_call_template"):
-        _forget_literals(compiled)
+        _serve_kernels(compiled)
     return cast(Function, compiled)
+
+
+class _DataNames:
+    """Names of the files of compiled code: no two are alike, and those of other sources go.
+
+    Numba counts them, and writes the index before the file. Two processes that compile one kernel
+    for two kinds of state would take the same number, and the index of one name the code of the
+    other; a process killed in between would leave an index that names the code of an old kernel.
+    """
+
+    def __init__(self, index: Path) -> None:
+        self._index = index
+
+    def format(self, number: int) -> str:
+        stem, stamp = self._index.stem, SOURCES[:16]
+        for file in self._index.parent.glob(f"{glob.escape(stem)}.*.nbc"):
+            if f".{stamp}." not in file.name:
+                file.unlink(missing_ok=True)
+        return f"{stem}.{stamp}.{uuid.uuid4().hex}.nbc"
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _Register(LoweringPass):
+    """Have a kernel found by the kernels that call it, without machine code of its own."""
+
+    _name = "register_inner_kernel"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        key: Any = [].append  # numba wants a built-in function; each of these is another one
+        state.targetctx.insert_user_function(key, state.cr.fndesc, [state.library])
+        state.cr = state.cr._replace(cfunc=key)
+        state.library._optimize_final_module = lambda: None
+        return True
+
+
+class _Inner(Compiler):
+    """Compile a kernel that kernels call to LLVM's code and no further.
+
+    Whoever is called from Python takes all that it calls into one module, which LLVM optimises and
+    translates as a whole. Doing the same for each kernel on the way, and for those above it again,
+    takes most of the time and is thrown away.
+    """
+
+    def define_pipelines(self) -> Any:
+        flags = self.state.flags
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        (passes,) = super().define_pipelines()
+        passes.add_pass_after(_Register, NativeLowering)
+        passes.finalize()
+        return [passes]
 
 
 @intrinsic
@@ -64,21 +123,23 @@ keep_whole: Any = (lambda: None) if INTERPRETED else _keep_whole
 each of them, and in all that call those, takes seconds to compile and saves nothing."""
 
 
-def _forget_literals(compiled: Any) -> None:
-    """Have one compiled version for ``f(x, 0)`` and ``f(x, i)``: each one takes its seconds.
+def _serve_kernels(compiled: Any) -> None:
+    """Have kernels that call this one take its inner form, one for ``f(x, 0)`` and ``f(x, i)``.
 
     A variable that starts at a literal number is a literal to the compiler until it has seen the
     whole loop, and everything called with it would be compiled for that number as well.
     """
-    template = compiled.get_call_template
+    inner = njit(nogil=True, error_model="numpy", pipeline_class=_Inner)(compiled.py_func)
 
     def get_call_template(args: Any, kws: Any) -> Any:
-        return template(
+        return inner.get_call_template(
             tuple(types.unliteral(kind) for kind in args),
             {name: types.unliteral(kind) for name, kind in kws.items()},
         )
 
     compiled.get_call_template = get_call_template
+    compiled.get_overload = inner.get_overload
+    compiled.inner = inner
 
 
 class StructType(types.StructRef):
@@ -198,7 +259,8 @@ def _body(
             return body if fits(arguments[0]) else None
 
         choose.__signature__ = inspect.signature(body)  # type: ignore[attr-defined]
-        overload(entry)(choose)
+        options: Any = {"pipeline_class": _Inner}
+        overload(entry, jit_options=options)(choose)
         return body
 
     return register

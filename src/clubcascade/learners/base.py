@@ -1,7 +1,5 @@
 """The interface of every learner."""
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
@@ -36,8 +34,8 @@ class Learner(ABC):
         """Let a new user in, whose number is the next one and who may join."""
 
     def join_many(self, users: Sequence[Hashable], first: int) -> None:
-        """Let new users in, whose numbers start at ``first``."""
-        for number, user in enumerate(users, first):
+        """Let new users in, whose numbers are ``first`` and those after it."""
+        for number, user in enumerate(users, start=first):
             self.join(user, number)
 
     def check_newcomer(self, user: Hashable) -> None:  # noqa: B027  most take everybody
@@ -81,7 +79,9 @@ class Learner(ABC):
     def rank_many(self, numbers: Ints, catalog: Catalog, rows: Ints) -> bool:
         """Rank for many users at once, if that is quicker than one by one; tell whether."""
         if CORES == 1 or len(numbers) * len(catalog) < LARGE_BATCH:
-            return False
+            view = self.ranking_view(catalog, rows.shape[1])
+            entry_points.rank_many(self.compiled, numbers, view, rows)
+            return True
         starts = [part * len(numbers) // CORES for part in range(CORES + 1)]
         readers = [
             self.reader(part, start, catalog, rows.shape[1])

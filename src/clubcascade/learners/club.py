@@ -1,7 +1,5 @@
 """Models over a graph of users that only loses edges: one per connected component."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -18,19 +16,7 @@ from clubcascade.learners.user_statistics import UserStatistics
 
 
 class ClubModels(RidgeLearner):
-    """A graph over the users, a model per component, and what is kept of each user.
-
-    Parameters
-    ----------
-    users
-        What is kept of each user.
-    start
-        Which edges there are at the beginning.
-    n_users
-        Users known beforehand.
-    alpha, beta, reg
-        Constants of edge deletion, of exploration and of the ridge models.
-    """
+    """A graph over the users, a model per component, and what is kept of each user."""
 
     def __init__(
         self,
@@ -46,7 +32,8 @@ class ClubModels(RidgeLearner):
         self.users, self._alpha = users, alpha
         self._allocate(UserGraph(start, n_users))
         for label in range(self.graph.n_components):
-            self._clear(label)
+            self.models.clear(label)
+            users.clear(label)
 
     def _allocate(self, graph: UserGraph) -> None:
         self.graph = graph
@@ -67,12 +54,7 @@ class ClubModels(RidgeLearner):
         scalars = scalars or self.compiled.scalars()
         self.compiled = self.users.bind(self.models, self.graph, **work, **scalars)
 
-    def _clear(self, label: int) -> None:
-        self.models.clear(label)
-        self.users.clear(label)
-
     def join(self, user: Hashable, number: int) -> None:
-        """Link a new user with those whom the start of the graph says."""
         graph, links = self.graph, self.graph.links_of_newcomer()
         changed = graph.reserve(links)
         if graph.capacity > self.models.capacity or number == OWN_INVERSES:
@@ -84,7 +66,6 @@ class ClubModels(RidgeLearner):
         self.users.join(self.compiled, self.models, graph, links)
 
     def labels(self, n_users: int) -> Ints:
-        """Return the component of each user, in the order of their numbers."""
         return self.graph.labels()
 
     def model_of(self, user: Hashable, number: int) -> tuple[Models, int]:
@@ -101,15 +82,12 @@ class ClubModels(RidgeLearner):
         return alone, 0
 
     def statistics(self, user: Hashable, number: int) -> tuple[Floats, Floats, int]:
-        """Return copies of the user's own (gram, moment, count)."""
         return self.users.statistics(number)
 
     def user_weights(self, user: Hashable, number: int) -> Floats:
-        """Return the weights learned from this user alone (theta_i)."""
         return self.users.weights(number, self.models, self.graph)
 
     def state(self, n_users: int) -> dict[str, Any]:
-        """Return copies of the users' statistics, the graph and the models."""
         return {
             **self.users.state(self.compiled, self.graph),
             "alpha": np.array([self.compiled.alpha]),
@@ -118,7 +96,6 @@ class ClubModels(RidgeLearner):
         }
 
     def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
-        """Take over what :meth:`state` returned."""
         self._allocate(UserGraph.from_state(self.graph.start, state, len(users), prefix="graph_"))
         self.models.load_state(state, self.graph.n_labels)
         found = self.users.load_state(state, self.compiled, self.graph)

@@ -1,7 +1,5 @@
 """Models over a partition of the users that does not change: one for all, one each, or clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -18,20 +16,9 @@ from clubcascade.learners.ridge import RidgeLearner
 class GroupedModels(RidgeLearner):
     """The model of a user is known when the user joins.
 
-    Parameters
-    ----------
-    n_features
-        Number of features.
-    reg
-        Ridge constant.
-    radius
-        beta, noise and delta, see :func:`clubcascade.kernels.grouped.confidence_radius`.
-    group_of
-        The number of a user's model, from the user and its number; a new one opens a new model.
-    discounts
-        What a click is worth at each position; empty for 1 at all of them.
-    glm
-        Link, penalty and solver of generalized linear models; None for linear ones.
+    ``radius`` is beta, noise and delta of :func:`clubcascade.kernels.grouped.confidence_radius`.
+    ``group_of`` gives the number of a user's model, from the user and its number; a new number
+    opens a new model. Without ``glm`` the models are linear.
     """
 
     def __init__(
@@ -93,15 +80,12 @@ class GroupedModels(RidgeLearner):
                 self.fits.clear(each)
 
     def check_newcomer(self, user: Hashable) -> None:
-        """Raise if a user has no model."""
         self.group_of(user, 0)
 
     def join(self, user: Hashable, number: int) -> None:
-        """Find the user's model."""
         self.join_many((user,), number)
 
     def join_many(self, users: Sequence[Hashable], first: int) -> None:
-        """Find the users' models."""
         groups = [self.group_of(user, number) for number, user in enumerate(users, first)]
         last = first + len(groups)
         if last > len(self.group):
@@ -111,7 +95,6 @@ class GroupedModels(RidgeLearner):
         self.group[first:last] = groups
 
     def labels(self, n_users: int) -> Ints:
-        """Return the model of each user, in the order of their numbers."""
         return self.group[:n_users]
 
     def model_of(self, user: Hashable, number: int) -> tuple[Models, int]:
@@ -124,7 +107,6 @@ class GroupedModels(RidgeLearner):
         return empty, 0
 
     def state(self, n_users: int) -> dict[str, Any]:
-        """Return copies of the models, and the model of each user."""
         kept = {"group": self.group[:n_users].copy(), **self.models.state(self.n_models)}
         if self.glm is not None:
             kept["items"] = samples.items_of(self.store)
@@ -133,7 +115,6 @@ class GroupedModels(RidgeLearner):
         return kept
 
     def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
-        """Take over what :meth:`state` returned."""
         d = self.models.d
         found = len(array_of(state, "model_gram", (-1, d, d)))
         group = array_of(state, "group", (len(users),), np.int64, below=found)

@@ -1,7 +1,5 @@
 """Examinations and clicks counted per item of a catalogue, without features."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -16,12 +14,8 @@ from clubcascade.learners.known_items import KnownItems
 class ItemCounts(KnownItems):
     """Items are known by their ids in the catalogue, so a changed catalogue keeps its counts.
 
-    Parameters
-    ----------
-    index_kind
-        Which index items are ranked by, see :mod:`clubcascade.kernels.counting`.
-    prior_count
-        Observations that each item has beforehand, where the index is its popularity.
+    ``index_kind`` is one of :mod:`clubcascade.kernels.counting`; ``prior_count`` are the
+    observations that each item has beforehand, where the index is its popularity.
     """
 
     def __init__(self, index_kind: int, prior_count: float = 0.0) -> None:
@@ -55,7 +49,6 @@ class ItemCounts(KnownItems):
         return self.known_slots(catalog)
 
     def state(self, n_users: int) -> dict[str, Any]:
-        """Return copies of the counts."""
         n = len(self._slots)
         return {
             "items": list(self._slots),
@@ -65,7 +58,6 @@ class ItemCounts(KnownItems):
         }
 
     def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
-        """Take over what :meth:`state` returned."""
         n = len(state["items"])
         rounds, kind = array_of(state, "tally", (2,), np.int64).tolist()
         self._reserve(n + 8, rounds)

@@ -109,10 +109,10 @@ class RememberedItems(Learner):
         self.join_many((user,), number)
 
     def join_many(self, users: Sequence[Hashable], first: int) -> None:
-        """Make room for the users' items."""
+        """Make room for the items of users."""
         self.inside.join_many(users, first)
-        if first + len(users) > len(self._arrays["lists"]):
-            self._reserve(2 * (first + len(users) - 1))
+        if (last := first + len(users)) > len(self._arrays["lists"]):
+            self._reserve(max(2 * first, last))
 
     @property
     def next_draw(self) -> int | None:

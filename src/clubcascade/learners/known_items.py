@@ -1,7 +1,5 @@
 """Items of catalogues that are known by their ids, without features."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Hashable
 from typing import Literal
@@ -47,7 +45,6 @@ class KnownItems(Learner):
     def rank_new_user(
         self, user: Hashable, number: int, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
-        """Rank as for everybody."""
         assert isinstance(items, Catalog)
         view = self.ranking_view(items, len(rows))
         entry_points.rank_catalog(self.compiled, 0, view, rows, scores)

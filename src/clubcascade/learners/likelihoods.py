@@ -1,7 +1,5 @@
 """The arrays of many estimates, with room to grow and a state that can be saved."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -31,16 +29,8 @@ def make_store(d: int, items: Floats | None = None) -> Any:
 class Likelihoods:
     """Estimates 0, 1, ... over ``d`` features.
 
-    Parameters
-    ----------
-    weights
-        Where the weights go, one row per estimate; often shared with somebody.
-    penalty
-        Penalty of the weights.
-    online
-        Whether samples are seen once and not kept.
-    inverses
-        Whether each estimate keeps the inverse of its second derivative.
+    ``weights`` has a row for each, often shared with somebody. ``online``: samples are seen once
+    and not kept. ``inverses``: each estimate keeps the inverse of its second derivative.
     """
 
     def __init__(

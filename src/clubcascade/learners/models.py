@@ -1,7 +1,5 @@
 """The arrays of many ridge models, with room to grow and a state that can be saved."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

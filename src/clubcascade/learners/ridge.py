@@ -1,7 +1,5 @@
 """Learners made of ridge models."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,14 +21,8 @@ SMALL_BATCH = 20_000
 class RidgeLearner(Learner):
     """Every user is served by one of many ridge models.
 
-    Parameters
-    ----------
-    models
-        The models.
-    radius
-        beta, noise and delta, see :func:`clubcascade.kernels.grouped.confidence_radius`.
-    link
-        From ``weights . x`` to the probability of a click; None for the identity.
+    ``radius`` is beta, noise and delta of :func:`clubcascade.kernels.grouped.confidence_radius`;
+    ``link`` leads from ``weights . x`` to the probability of a click, None for the identity.
     """
 
     def __init__(
@@ -59,17 +51,14 @@ class RidgeLearner(Learner):
         return np.array(models.arrays["weights"][g])
 
     def training_view(self, catalog: Catalog) -> Any:
-        """Return the catalogue's features as the kernels know them."""
         return self.padded(catalog._rows)
 
     def ranking_view(self, catalog: Catalog, k: int) -> Any:
-        """Return the lazy top-k index of a catalogue."""
         return self._indexes.get(catalog, self.training_view(catalog), k, self.models.capacity)
 
     def rank_new_user(
         self, user: Hashable, number: int, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
-        """Rank by the model that would serve the user."""
         models, g = self.model_of(user, number)
         beta, noise, delta = self.radius
         alone = grouped.Grouped.make(

@@ -1,7 +1,5 @@
 """Models over sets of users that split and merge: one per cluster, and one per user."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -20,19 +18,7 @@ _CLUSTERS = ("size", "n_checked", "total_rounds", "fewest", "most", "pivot_count
 
 
 class SetClusters(RidgeLearner):
-    """The clusters of SCLUB; the first one has all users who were never split off.
-
-    Parameters
-    ----------
-    d
-        Number of features.
-    n_users
-        Users known beforehand.
-    alpha_theta, alpha_p
-        Constants of splits and merges: of the weights, and of the frequencies.
-    beta, reg
-        Constants of exploration and of the ridge models.
-    """
+    """The clusters of SCLUB; the first one has all users who were never split off."""
 
     def __init__(
         self,
@@ -100,7 +86,6 @@ class SetClusters(RidgeLearner):
         )
 
     def join(self, user: Hashable, number: int) -> None:
-        """Let the user into the first cluster."""
         if number == self.models.capacity:
             self.models.reserve(2 * number)
             self.own.reserve(2 * number)
@@ -114,7 +99,6 @@ class SetClusters(RidgeLearner):
         a["fewest"][0] = 0
 
     def labels(self, n_users: int) -> Ints:
-        """Return the cluster of each user, in the order of their numbers."""
         return self._arrays["label"][:n_users]
 
     def model_of(self, user: Hashable, number: int) -> tuple[Models, int]:
@@ -123,16 +107,13 @@ class SetClusters(RidgeLearner):
         return self.models, int(self._arrays["label"][number]) if known else 0
 
     def statistics(self, user: Hashable, number: int) -> tuple[Floats, Floats, int]:
-        """Return copies of the user's own (gram, moment, count)."""
         a = self.own.arrays
         return np.array(a["gram"][number]), np.array(a["moment"][number]), int(a["count"][number])
 
     def user_weights(self, user: Hashable, number: int) -> Floats:
-        """Return the weights learned from this user alone (theta_i)."""
         return np.array(self.own.arrays["weights"][number])
 
     def state(self, n_users: int) -> dict[str, Any]:
-        """Return copies of the clusters, and of the models of clusters and users."""
         now, a = self.compiled.scalars(), self._arrays
         n_labels = now["n_labels"]
         return {
@@ -144,7 +125,6 @@ class SetClusters(RidgeLearner):
         }
 
     def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
-        """Take over what :meth:`state` returned."""
         n = len(users)
         n_labels = len(array_of(state, "pivot_count", (-1,), np.int64))
         n_rounds = int(array_of(state, "n_rounds", (1,), np.int64)[0])

@@ -1,7 +1,5 @@
 """Seeds of policies: one whole number gives the key of each stream of random numbers."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What CLUB-cascade with a link keeps of each user: an estimate, and its samples or their sums."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -25,12 +23,7 @@ class UserEstimates:
     Where the solver is ``"online"`` no samples are kept, so that each user's Gram matrix and
     moment are.
 
-    Parameters
-    ----------
-    d
-        Number of features.
-    glm
-        Link, penalty and solver.
+    Its methods are those of :class:`UserStatistics`.
     """
 
     def __init__(self, d: int, glm: GLM) -> None:
@@ -38,7 +31,6 @@ class UserEstimates:
         self.arrays: dict[str, npt.NDArray[Any]] = {}
 
     def bind(self, models: Models, graph: UserGraph, **more: Any) -> Any:
-        """Return the structure that the kernels take."""
         return glm_club.GLMClub.make(
             ridge=models.struct,
             fit=self.fits.struct,
@@ -51,7 +43,6 @@ class UserEstimates:
         )
 
     def allocate(self, models: Models, graph: UserGraph) -> None:
-        """Make all arrays, for users of whom nothing is known."""
         self.arrays, self.store = {}, make_store(self.d)
         self._reserve_arrays(graph)
         inverses = graph.n <= OWN_INVERSES
@@ -59,7 +50,6 @@ class UserEstimates:
         self.estimates = self.glm.likelihoods(self.arrays["weights"], inverses=inverses)
 
     def reserve(self, models: Models, graph: UserGraph, n_users: int) -> None:
-        """Make room for as many users as the graph has room for; keeps what there is."""
         self._reserve_arrays(graph)
         self.fits.reserve(models.arrays["weights"])
         self.estimates.reserve(self.arrays["weights"], n_users <= OWN_INVERSES)
@@ -91,7 +81,6 @@ class UserEstimates:
             bound_blocks(**self.arrays)
 
     def clear(self, label: int) -> None:
-        """Forget the samples of a component."""
         self.fits.clear(label)
 
     def join(self, compiled: Any, models: Models, graph: UserGraph, links: Ints) -> None:
@@ -107,18 +96,15 @@ class UserEstimates:
         compiled.n_clusters = graph.n_components
 
     def pool(self, compiled: Any, models: Models, labels: Ints, alone: Models) -> None:
-        """Make model 0 of ``alone`` the one of all samples of these components."""
         if len(labels):
             fit = self.glm.likelihoods(alone.arrays["weights"])
             glm_club.pool_new_user(compiled, labels, alone.struct, fit.struct)
 
     def counts(self, numbers: Ints) -> Ints:
-        """Return how many samples there are of each of these users."""
         counts: Ints = self.arrays["count"][numbers]
         return counts
 
     def statistics(self, number: int) -> tuple[Floats, Floats, int]:
-        """Return copies of a user's own (gram, moment, count)."""
         a, count = self.arrays, int(self.arrays["count"][number])
         if self.glm.solver == "online":
             return np.array(a["gram"][number]), np.array(a["moment"][number]), count
@@ -127,14 +113,12 @@ class UserEstimates:
         return (rows.T * looks) @ rows, clicks @ rows, count
 
     def weights(self, number: int, models: Models, graph: UserGraph) -> Floats:
-        """Return the estimate from a user's own samples."""
         if graph.arrays["degree"][number] == 0 and self.glm.solver == "exact":
             label = graph.arrays["label"][number]  # alone: its model is its own estimate
             return np.array(models.arrays["weights"][label])
         return np.array(self.arrays["weights"][number])
 
     def state(self, compiled: Any, graph: UserGraph) -> dict[str, Any]:
-        """Return copies of what is kept of users who have come, and of the components."""
         met = np.flatnonzero(self.arrays["count"])
         kept = {name: self.arrays[name] for name in _KEPT if len(self.arrays[name])}
         fits = self.fits.state(np.arange(graph.n_labels))

@@ -1,7 +1,5 @@
 """What CLUB-cascade keeps of each user: statistics, and a ridge estimate of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,18 +35,8 @@ class UserStatistics:
     come; zeros are pages that the machine gives only when they are first written, so that users
     who never come cost a few hundred bytes each.
 
-    Parameters
-    ----------
-    d
-        Number of features.
-    discounts
-        What a click is worth at each position; empty for 1 at all of them.
-    code2017
-        Rank and compare as the 2017 code does.
-    n_random
-        Rounds at the start whose lists are random.
-    key
-        Key of the random numbers.
+    ``code2017``: rank and compare as the 2017 code does. ``n_random``: rounds at the start whose
+    lists are random. ``key``: that of the random numbers.
     """
 
     link = None

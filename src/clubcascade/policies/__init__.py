@@ -4,8 +4,6 @@ A file holds one policy class. Packages elsewhere join through the entry-point g
 ``clubcascade.policies``, and a class of a notebook or script by :func:`register`.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import os
@@ -72,7 +70,7 @@ def policy_class(name: str) -> type[Policy]:
 
 
 def load(path: str | os.PathLike[str]) -> Policy:
-    """Read a policy that :meth:`Policy.save` wrote; it continues to the bit.
+    """Read a policy that :meth:`Policy.save` wrote; it continues bit for bit.
 
     >>> import tempfile, pathlib
     >>> from clubcascade import MultipleLinUCB

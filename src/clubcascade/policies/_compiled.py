@@ -1,7 +1,5 @@
 """The frame of the package's policies: the calls around a learner, written once."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Hashable, Sequence
 from itertools import repeat
@@ -48,13 +46,6 @@ class CompiledPolicy(Policy):
 
     A lock makes every call whole, except for :meth:`update_many`, whose events are: several threads
     may recommend while one updates.
-
-    Parameters
-    ----------
-    learner
-        What is learned, and how lists are ranked.
-    users
-        The numbers of users known beforehand.
     """
 
     _given: dict[str, Any] = {}
@@ -133,17 +124,19 @@ class CompiledPolicy(Policy):
         self._numbers[user] = number
         return number
 
-    def _join_many(self, users: Sequence[Hashable]) -> Ints:
+    def _join_many(self, users: Sequence[Hashable]) -> None:
+        first = len(self._numbers)
+        self._learner.join_many(users, first)
+        self._numbers.update(zip(users, range(first, first + len(users)), strict=True))
+
+    def _numbers_joined(self, users: Sequence[Hashable]) -> Ints:
         """Return the numbers of distinct users; new ones join, in this order."""
         numbers = self._numbers_of(users)
         new = np.flatnonzero(numbers < 0)
-        if new.size:
-            joining = [users[at] for at in new.tolist()]
-            check_ids("users", joining)
-            first = len(self._numbers)
-            self._learner.join_many(joining, first)
-            numbers[new] = np.arange(first, first + new.size)
-            self._numbers.update(zip(joining, numbers[new].tolist(), strict=True))
+        joining = [users[at] for at in new.tolist()]
+        check_ids("users", joining)
+        numbers[new] = np.arange(len(self._numbers), len(self._numbers) + len(joining))
+        self._join_many(joining)
         return numbers
 
     # -- lists ---------------------------------------------------------------------------------
@@ -190,15 +183,7 @@ class CompiledPolicy(Policy):
             entry_points.rank_items(learner.compiled, number, learner.padded(items), rows, scores)
 
     def recommend_many(self, users: Sequence[Hashable], items: Items, k: int) -> Ints:
-        """Return one list per user, as single calls of :meth:`recommend` would, one after another.
-
-        Parameters
-        ----------
-        users
-            As for :meth:`recommend`.
-        items, k
-            As for :meth:`recommend`.
-        """
+        """Return one list per user, as calls of :meth:`recommend` would, one after another."""
         users = self._read_users(users)
         loose = self._read_items(items)
         k = validation.list_length(k, len(loose))
@@ -378,14 +363,9 @@ class CompiledPolicy(Policy):
     ) -> None:
         """Do what one ``update`` after another does; nothing is checked.
 
-        Parameters
-        ----------
-        users
-            The user of each event.
-        shown
-            The features of what was shown: all events', one below the other, of one length.
-        examined, clicks
-            For each event how many were examined, and the places of those that were clicked.
+        ``shown`` has the features of what was shown, all events' below each other, of one length;
+        ``examined`` and ``clicks`` say for each event how many were examined, and the places of
+        those that were clicked.
         """
         places = np.arange(len(shown)).reshape(len(users), -1)
         n, k = places.shape

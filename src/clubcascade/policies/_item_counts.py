@@ -1,7 +1,5 @@
 """What the policies that count examinations and clicks of items have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The lock of a policy: who waits gets it before who has just given it back."""
 
-from __future__ import annotations
-
 from threading import Lock
 
 
@@ -10,9 +8,6 @@ class FairLock:
 
     Who gives a plain lock back and takes it at once again mostly gets it: those who wait are still
     waking up. Here the first of them holds ``_next`` as well, which nobody overtakes.
-
-    >>> with FairLock() as nothing:
-    ...     pass
     """
 
     __slots__ = ("_held", "_next")

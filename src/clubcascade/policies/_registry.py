@@ -1,7 +1,5 @@
 """Policies by name: of this package, registered by hand, and of other packages."""
 
-from __future__ import annotations
-
 import inspect
 import threading
 import warnings
@@ -22,11 +20,6 @@ class Registry(Mapping[str, type[Policy]]):
 
     An entry point is loaded when it is first asked for, not before: its package may be the one
     that is importing clubcascade. One that cannot be used is left out, with a warning.
-
-    Parameters
-    ----------
-    own
-        The policies of this package.
     """
 
     def __init__(self, own: Mapping[str, type[Policy]]) -> None:

@@ -1,7 +1,5 @@
 """States that are read: numbers that none learns are refused, and errors say what does not fit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Users known beforehand."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from typing import Any
 

@@ -53,8 +53,7 @@ def start_from_sums(
     check_can_start(policy)
     assert isinstance(policy, CompiledPolicy)
     with policy._lock:
-        for user in users:
-            policy._join(user)
+        policy._join_many(users)
         if isinstance(policy._learner, GroupedModels):
             learners.fill_groups(policy._learner, sums)
             return
@@ -151,7 +150,7 @@ class BulkSums:
 
     def _models_of(self, users: Sequence[Hashable]) -> Ints:
         """Return whose sums those of some users are; new users join."""
-        numbers: Ints = self.policy._join_many(users)
+        numbers: Ints = self.policy._numbers_joined(users)
         learner = self.policy._learner
         return learner.group[numbers] if isinstance(learner, GroupedModels) else numbers
 

@@ -1,7 +1,5 @@
 """A policy around another policy: all is passed on, and a subclass changes one thing."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Hashable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Gap relaxation: an edge-deletion constant that becomes smaller while a policy runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self
@@ -78,7 +76,6 @@ class AlphaSchedule(Wrapper):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a policy with two steps."""
         yield cls(ClubCascade(n_features=3, alpha=1.0), steps=[(8, 0.6), (20, 0.3)])
 
 

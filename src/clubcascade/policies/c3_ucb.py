@@ -1,7 +1,5 @@
 """C3-UCB: one linear model for all users."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal, Self
 
@@ -28,9 +26,7 @@ class C3UCB(LinearScoresMixin, CompiledPolicy):
     noise
         Sub-Gaussian constant of a click around its probability; 1/2 for clicks in {0, 1}.
     discounts
-        What a click is worth at each position, in [0, 1] and never rising; positions beyond the
-        end have the last one's. What is seen at position p then weighs ``discounts[p] ** 2``. By
-        default all are 1.
+        As for :class:`clubcascade.ClubCascade`.
 
     References
     ----------
@@ -84,7 +80,6 @@ class C3UCB(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a policy with a growing radius, one with discounts, and one with a constant."""
         yield cls(n_features=3)
         yield cls(n_features=3, discounts=[1.0, 0.8])
         yield cls(n_features=3, beta=0.5, reg=1.0)

@@ -1,21 +1,16 @@
 """C3-UCB with a link function: one generalized linear model for all users."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 
-from clubcascade import validation
 from clubcascade.learners.grouped import GroupedModels
 from clubcascade.learners.likelihoods import Solver
 from clubcascade.links import Link
 from clubcascade.policies._compiled import CompiledPolicy
-from clubcascade.policies._glm import read_beta, read_glm
-from clubcascade.policies._legacy import MOVED_GLM
-from clubcascade.policies._mixins import LinearScoresMixin
+from clubcascade.policies._glm import GLMMixin
 
 
-class C3UCBGLM(LinearScoresMixin, CompiledPolicy):
+class C3UCBGLM(GLMMixin, CompiledPolicy):
     """One generalized linear model for all users.
 
     Parameters
@@ -41,8 +36,6 @@ class C3UCBGLM(LinearScoresMixin, CompiledPolicy):
     array([1])
     """
 
-    moved_parameters = MOVED_GLM
-
     def __init__(
         self,
         *,
@@ -53,12 +46,7 @@ class C3UCBGLM(LinearScoresMixin, CompiledPolicy):
         penalty: float | None = None,
         solver: Solver = "exact",
     ) -> None:
-        self.n_features = validation.whole("n_features", n_features, low=1)
-        self.reg = validation.ridge("reg", reg)
-        glm = read_glm(link, penalty, solver, self.reg)
-        self.link, self.penalty, self.solver = glm
-        self.beta = read_beta(beta, glm.link)
-        self._given = {"beta": beta, "penalty": penalty, "link": glm.link.saved()}
+        glm = self._read_glm(n_features, link, beta, reg, penalty, solver)
         radius = (self.beta, 0.0, 1.0)
         super().__init__(
             GroupedModels(
@@ -68,6 +56,5 @@ class C3UCBGLM(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield both solvers and another link."""
         yield cls(n_features=3, beta=0.5)
         yield cls(n_features=3, link="probit", beta=0.5, reg=1.0, solver="online")

@@ -1,7 +1,5 @@
 """CascadeLinTS: one linear model for all users, explored by Thompson sampling."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Self
 
@@ -31,21 +29,17 @@ class _ThompsonModel(RidgeLearner):
         )
 
     def model_of(self, user: Hashable, number: int) -> tuple[Models, int]:
-        """Return the only model."""
         return self.models, 0
 
     def rank_new_user(
         self, user: Hashable, number: int, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
-        """Rank as for everybody."""
         Learner.rank_new_user(self, user, number, items, rows, scores)
 
     def state(self, n_users: int) -> dict[str, Any]:
-        """Return copies of the model, and the place in the stream of draws."""
         return {"draws": np.array([self.compiled.n_drawn]), **self.models.state(1)}
 
     def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
-        """Take over what :meth:`state` returned."""
         self.models.load_state(state, 1)
         self.compiled.n_drawn = int(array_of(state, "draws", (1,), np.int64)[0])
 
@@ -86,5 +80,4 @@ class CascadeLinTS(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy."""
         yield cls(n_features=3, sigma=0.5, seed=3)

@@ -1,7 +1,5 @@
 """CascadeLinUCB: one linear model for all users, in its own parametrisation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 
@@ -54,6 +52,5 @@ class CascadeLinUCB(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield two scales of the learning rate."""
         yield cls(n_features=3)
         yield cls(n_features=3, sigma=0.5, c=0.3)

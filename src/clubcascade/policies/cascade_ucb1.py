@@ -1,7 +1,5 @@
 """CascadeUCB1: counts per item, no features."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 
@@ -12,10 +10,11 @@ from clubcascade.policies._item_counts import ItemCountsMixin
 
 
 class CascadeUCB1(ItemCountsMixin, CompiledPolicy):
-    """CascadeUCB1: click rate plus ``sqrt(1.5 ln t / looks)`` per item of a catalogue.
+    """CascadeUCB1: click rate plus ``sqrt(1.5 ln t / n)`` per item of a catalogue.
 
-    All users are one. An item never looked at comes first (the paper assumes one look at each
-    item before the start). Takes a :class:`clubcascade.Catalog` only: items are known by id.
+    t is the round and n the number of observations of the item. All users share the counts. An item
+    never examined comes first (the paper assumes one observation of each item before the start).
+    Takes a :class:`clubcascade.Catalog` only: items are known by id.
 
     References
     ----------
@@ -40,5 +39,4 @@ class CascadeUCB1(ItemCountsMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy."""
         yield cls()

@@ -1,7 +1,5 @@
 """CascadeWOFUL: one linear model for all users, each click weighted by a bound on its variance."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Literal, Self
 
@@ -35,7 +33,6 @@ class _WeightedModel(RidgeLearner):
         )
 
     def model_of(self, user: Hashable, number: int) -> tuple[Models, int]:
-        """Return the weighted model."""
         return self.models, kernels.WEIGHTED
 
     def confidence_radius(self, models: Models, g: int) -> float:
@@ -45,7 +42,6 @@ class _WeightedModel(RidgeLearner):
     def rank_new_user(
         self, user: Hashable, number: int, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
-        """Rank as for everybody."""
         if isinstance(items, Catalog):
             view = self.ranking_view(items, len(rows))
             entry_points.rank_catalog(self.compiled, 0, view, rows, scores)
@@ -53,11 +49,9 @@ class _WeightedModel(RidgeLearner):
             entry_points.rank_items(self.compiled, 0, items, rows, scores)
 
     def state(self, n_users: int) -> dict[str, Any]:
-        """Return copies of both models, and the length of the longest list."""
         return {"longest": np.array([self.compiled.longest]), **self.models.state(2)}
 
     def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
-        """Take over what :meth:`state` returned."""
         longest = int(array_of(state, "longest", (1,), np.int64)[0])
         if longest < 1:
             raise ValueError(f"longest must be at least 1, got {longest}")
@@ -131,6 +125,5 @@ class CascadeWOFUL(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a policy with growing radii, and one with a constant."""
         yield cls(n_features=3)
         yield cls(n_features=3, beta=0.5)

@@ -1,7 +1,5 @@
 """CLUB-cascade: Algorithm 1 of the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Self
 
@@ -103,7 +101,6 @@ class ClubCascade(ClubMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield complete and random starts, early and late users, slow and quick splits."""
         yield cls(n_features=3, users=range(6), alpha=0.4, beta=0.5, reg=1.0)
         yield cls(n_features=3, alpha=0.5, beta=0.5, reg=1.0)
         yield cls(

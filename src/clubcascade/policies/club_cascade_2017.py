@@ -1,7 +1,5 @@
 """CLUB-cascade as the public code of 2017 has it, which is not quite Algorithm 1."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Self
@@ -31,7 +29,6 @@ class _Models2017(ClubModels):
     def rank_new_user(
         self, user: Hashable, number: int, items: Floats | Catalog, rows: Ints, scores: Floats
     ) -> None:
-        """Rank by the model that would serve the user."""
         models, g = self.model_of(user, number)
         loose = self.training_view(items) if isinstance(items, Catalog) else self.padded(items)
         rank_2017(self.compiled, models.struct, g, loose, np.arange(len(loose)), rows, scores)
@@ -107,5 +104,4 @@ class ClubCascade2017(ClubMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a policy that splits early."""
         yield cls(n_features=3, alpha=0.2, seed=3)

@@ -1,7 +1,5 @@
 """CLUB-cascade with a link function: the paper's extension to generalized linear rewards."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Self
 
@@ -11,13 +9,12 @@ from clubcascade.learners.likelihoods import Solver
 from clubcascade.learners.user_estimates import UserEstimates
 from clubcascade.links import Link
 from clubcascade.policies._compiled import CompiledPolicy
-from clubcascade.policies._glm import read_beta, read_glm
-from clubcascade.policies._legacy import MOVED_GLM
+from clubcascade.policies._glm import GLMMixin
 from clubcascade.policies._mixins import ClubMixin, StartName, read_start
 from clubcascade.policies._users import kept_users, read_users
 
 
-class ClubCascadeGLM(ClubMixin, CompiledPolicy):
+class ClubCascadeGLM(GLMMixin, ClubMixin, CompiledPolicy):
     """CLUB-cascade for clicks whose probability is ``mu(weights . x)`` with a known link mu.
 
     Every component of the users' graph, and every user, has an estimate of its own: the solution
@@ -74,8 +71,6 @@ class ClubCascadeGLM(ClubMixin, CompiledPolicy):
     [{'alice'}, {'bob'}]
     """
 
-    moved_parameters = MOVED_GLM
-
     def __init__(
         self,
         *,
@@ -91,26 +86,16 @@ class ClubCascadeGLM(ClubMixin, CompiledPolicy):
         edge_probability: float | None = None,
         seed: int = 0,
     ) -> None:
-        self.n_features = validation.whole("n_features", n_features, low=1)
-        self.reg = validation.ridge("reg", reg)
-        glm = read_glm(link, penalty, solver, self.reg)
-        self.link, self.penalty, self.solver = glm
+        glm = self._read_glm(n_features, link, beta, reg, penalty, solver)
         default = 2.0 / glm.link.lipschitz
         first_alpha = validation.number(
             "alpha", default if alpha is None else alpha, low=0, infinite=True
         )
-        self.beta = read_beta(beta, glm.link)
         self.seed = validation.whole("seed", seed, low=0)
         self.start, self.edge_probability = start, edge_probability
         graph = read_start(start, edge_probability, self.seed)
         known = read_users(users)
-        self._given = {
-            "users": kept_users(users, known),
-            "link": glm.link.saved(),
-            "alpha": alpha,
-            "beta": beta,
-            "penalty": penalty,
-        }
+        self._given |= {"users": kept_users(users, known), "alpha": alpha}
         own = UserEstimates(self.n_features, glm)
         learner = ClubModels(
             own, graph, len(known), alpha=first_alpha, beta=self.beta, reg=self.reg
@@ -119,7 +104,6 @@ class ClubCascadeGLM(ClubMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield both solvers, complete and random starts, early and late users."""
         yield cls(n_features=3, users=range(6), alpha=1.0, beta=0.5, reg=1.0)
         yield cls(n_features=3, link="probit", alpha=0.8, beta=0.5, reg=1.0)
         yield cls(

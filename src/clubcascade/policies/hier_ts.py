@@ -1,7 +1,5 @@
 """HierTS: every user has a model of its own, and all users share one learned prior."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
@@ -60,7 +58,6 @@ class _Hierarchy(Learner):
         )
 
     def join(self, user: Hashable, number: int) -> None:
-        """Make room for the user's sums."""
         if number + 1 == len(self._arrays["count"]):
             self._arrays = self._room(2 * number + 2)
             self._bind()
@@ -74,7 +71,6 @@ class _Hierarchy(Learner):
         entry_points.rank_items(self.compiled, number, features, rows, scores)
 
     def state(self, n_users: int) -> dict[str, Any]:
-        """Return copies of the users' sums and of the prior."""
         now, met = self.compiled.scalars(), np.flatnonzero(self._arrays["count"][:n_users])
         return {
             "tally": np.array([now[name] for name in _COUNTS]),
@@ -85,7 +81,6 @@ class _Hierarchy(Learner):
         }
 
     def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
-        """Take over what :meth:`state` returned."""
         n, d = len(users), self.d
         self._arrays = self._room(n + 8)
         for name, power in _PER_USER.items():

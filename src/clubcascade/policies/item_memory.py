@@ -134,5 +134,4 @@ class ItemMemory(CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one around a model per user."""
         yield cls(MultipleLinUCB(n_features=3, beta=0.5), size=4)

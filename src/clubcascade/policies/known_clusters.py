@@ -1,7 +1,5 @@
 """Known clusters: one linear model per true cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Self
 
@@ -27,9 +25,7 @@ class KnownClusters(LinearScoresMixin, CompiledPolicy):
     reg
         Ridge constant.
     discounts
-        What a click is worth at each position, in [0, 1] and never rising; positions beyond the
-        end have the last one's. What is seen at position p then weighs ``discounts[p] ** 2``. By
-        default all are 1.
+        As for :class:`clubcascade.ClubCascade`.
 
     References
     ----------
@@ -75,5 +71,4 @@ class KnownClusters(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a partition of the users that the checks play with."""
         yield cls(n_features=3, partition={user: user % 2 for user in range(12)})

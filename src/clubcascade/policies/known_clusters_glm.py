@@ -1,22 +1,17 @@
 """Known clusters with a link function: one generalized linear model per true cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 
-from clubcascade import validation
 from clubcascade.learners.grouped import GroupedModels
 from clubcascade.learners.likelihoods import Solver
 from clubcascade.links import Link
 from clubcascade.policies._compiled import CompiledPolicy
-from clubcascade.policies._glm import read_beta, read_glm
-from clubcascade.policies._legacy import MOVED_GLM
-from clubcascade.policies._mixins import LinearScoresMixin
+from clubcascade.policies._glm import GLMMixin
 from clubcascade.policies._partition import Clusters, Partition
 
 
-class KnownClustersGLM(LinearScoresMixin, CompiledPolicy):
+class KnownClustersGLM(GLMMixin, CompiledPolicy):
     """A generalized linear model per cluster of a partition that is given.
 
     Parameters
@@ -43,8 +38,6 @@ class KnownClustersGLM(LinearScoresMixin, CompiledPolicy):
     (array([1]), array([0]))
     """
 
-    moved_parameters = MOVED_GLM
-
     def __init__(
         self,
         *,
@@ -56,14 +49,9 @@ class KnownClustersGLM(LinearScoresMixin, CompiledPolicy):
         penalty: float | None = None,
         solver: Solver = "exact",
     ) -> None:
-        self.n_features = validation.whole("n_features", n_features, low=1)
         clusters = Partition(partition)
         self.partition = clusters.kept
-        self.reg = validation.ridge("reg", reg)
-        glm = read_glm(link, penalty, solver, self.reg)
-        self.link, self.penalty, self.solver = glm
-        self.beta = read_beta(beta, glm.link)
-        self._given = {"beta": beta, "penalty": penalty, "link": glm.link.saved()}
+        glm = self._read_glm(n_features, link, beta, reg, penalty, solver)
         radius = (self.beta, 0.0, 1.0)
         super().__init__(
             GroupedModels(
@@ -80,5 +68,4 @@ class KnownClustersGLM(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a partition of the users that the checks play with."""
         yield cls(n_features=3, partition={user: user % 2 for user in range(12)})

@@ -1,21 +1,16 @@
 """MultipleGLM: every user has a generalized linear model of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 
-from clubcascade import validation
 from clubcascade.learners.grouped import GroupedModels
 from clubcascade.learners.likelihoods import Solver
 from clubcascade.links import Link
 from clubcascade.policies._compiled import CompiledPolicy
-from clubcascade.policies._glm import read_beta, read_glm
-from clubcascade.policies._legacy import MOVED_GLM
-from clubcascade.policies._mixins import LinearScoresMixin
+from clubcascade.policies._glm import GLMMixin
 
 
-class MultipleGLM(LinearScoresMixin, CompiledPolicy):
+class MultipleGLM(GLMMixin, CompiledPolicy):
     """One generalized linear model per user: nothing is shared.
 
     Parameters
@@ -40,8 +35,6 @@ class MultipleGLM(LinearScoresMixin, CompiledPolicy):
     (array([1]), array([0]))
     """
 
-    moved_parameters = MOVED_GLM
-
     def __init__(
         self,
         *,
@@ -52,12 +45,7 @@ class MultipleGLM(LinearScoresMixin, CompiledPolicy):
         penalty: float | None = None,
         solver: Solver = "exact",
     ) -> None:
-        self.n_features = validation.whole("n_features", n_features, low=1)
-        self.reg = validation.ridge("reg", reg)
-        glm = read_glm(link, penalty, solver, self.reg)
-        self.link, self.penalty, self.solver = glm
-        self.beta = read_beta(beta, glm.link)
-        self._given = {"beta": beta, "penalty": penalty, "link": glm.link.saved()}
+        glm = self._read_glm(n_features, link, beta, reg, penalty, solver)
         radius = (self.beta, 0.0, 1.0)
         super().__init__(
             GroupedModels(self.n_features, self.reg, radius, lambda user, number: number, glm=glm)
@@ -65,6 +53,5 @@ class MultipleGLM(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield both solvers."""
         yield cls(n_features=3, beta=0.5)
         yield cls(n_features=3, beta=0.5, solver="online")

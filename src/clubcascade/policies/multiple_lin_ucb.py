@@ -1,7 +1,5 @@
 """MultipleLinUCB: every user has a linear model of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Self
 
@@ -23,9 +21,7 @@ class MultipleLinUCB(LinearScoresMixin, CompiledPolicy):
     reg
         Ridge constant.
     discounts
-        What a click is worth at each position, in [0, 1] and never rising; positions beyond the
-        end have the last one's. What is seen at position p then weighs ``discounts[p] ** 2``. By
-        default all are 1.
+        As for :class:`clubcascade.ClubCascade`.
 
     References
     ----------
@@ -64,6 +60,5 @@ class MultipleLinUCB(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a policy, and one with discounted positions."""
         yield cls(n_features=3, beta=0.5)
         yield cls(n_features=3, beta=0.5, discounts=(1.0, 0.7, 0.5))

@@ -1,7 +1,5 @@
 """Popular: the items that most users click, the same list for everybody."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 
@@ -45,5 +43,4 @@ class Popular(ItemCountsMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy."""
         yield cls(prior_count=3.0)

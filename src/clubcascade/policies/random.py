@@ -1,7 +1,5 @@
 """Random: lists drawn at random."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Self
 
@@ -24,11 +22,9 @@ class _Draws(Learner):
         self.compiled = kernels.RandomLists.make(n_drawn=0, key=key)
 
     def state(self, n_users: int) -> dict[str, Any]:
-        """Return the place in the stream."""
         return {"draws": np.array([self.compiled.n_drawn])}
 
     def load_state(self, state: dict[str, Any], users: Mapping[Hashable, int]) -> None:
-        """Take over what :meth:`state` returned."""
         self.compiled.n_drawn = int(array_of(state, "draws", (1,), np.int64)[0])
 
 
@@ -57,5 +53,4 @@ class Random(CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield one policy."""
         yield cls(n_features=3, seed=3)

@@ -1,7 +1,5 @@
 """SCLUB: clusters of users as sets that split and merge."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Self
 
@@ -101,7 +99,6 @@ class SCLUB(LinearScoresMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield policies that split by weights, by frequencies, and merge; early and late users."""
         yield cls(n_features=3, users=range(6), alpha_theta=0.4, beta=0.5)
         yield cls(n_features=3, alpha_theta=0.7, alpha_p=0.2)
         yield cls(n_features=3, users=range(4), alpha_theta=0.6, alpha_p=float("inf"), reg=0.5)

@@ -1,7 +1,5 @@
 """Exploration of a barycentric spanner: every user sees all directions that the items span."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -63,7 +61,6 @@ class SpannerExploration(Wrapper):
         self._spanners: WeakKeyDictionary[Catalog, Ints] = WeakKeyDictionary()
 
     def recommend(self, user: Hashable, items: Items, k: int) -> Ints:
-        """Return the rows of the ``k`` items to show, best first; learns nothing."""
         with self._lock:
             ranking = self.policy.recommend(user, items, k)
             club, number = self._club, self._club.number(user)
@@ -92,7 +89,6 @@ class SpannerExploration(Wrapper):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a policy that explores often."""
         yield cls(ClubCascade(n_features=3, users=range(6), alpha=0.5), share=0.5)
 
 

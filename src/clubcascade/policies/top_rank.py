@@ -1,7 +1,5 @@
 """TopRank: a partial order of the items, learned from clicks of pairs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Self
@@ -76,7 +74,6 @@ class _Pairs(KnownItems):
         return self.ranking_view(catalog, 1)
 
     def ranking_view(self, catalog: Catalog, k: int) -> Any:
-        """Return the blocks of a catalogue."""
         slots, n = self.known_slots(catalog), len(catalog)
         of, view = self._views.get(catalog, (None, None))
         if of is not slots:
@@ -97,7 +94,6 @@ class _Pairs(KnownItems):
         return [np.flatnonzero(of == b) for b in range(1 + of.max())]
 
     def state(self, n_users: int) -> dict[str, Any]:
-        """Return copies of the counts, and the place in the stream of draws."""
         n = len(self._slots)
         return {
             "items": list(self._slots),

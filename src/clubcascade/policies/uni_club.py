@@ -1,7 +1,5 @@
 """UniCLUB: random lists first, then CLUB."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Self
 
@@ -117,6 +115,5 @@ class UniCLUB(ClubMixin, CompiledPolicy):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield policies that explore for some rounds, and for none."""
         yield cls(n_features=3, users=range(6), exploration_rounds=12, alpha=0.4, beta=0.5)
         yield cls(n_features=3, exploration_rounds=0, alpha=0.5, seed=5)

@@ -1,7 +1,5 @@
 """Active learning: a policy that chooses whom to serve, for a number of rounds."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
@@ -82,5 +80,4 @@ class UserSelection(Wrapper):
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
-        """Yield a policy that asks for the first rounds of the checks."""
         yield cls(ClubCascade(n_features=3, users=range(6), alpha=0.5), rounds=20)

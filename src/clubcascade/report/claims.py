@@ -1,7 +1,5 @@
 """The paper's claims, sentence by sentence (``claims.toml``), and what results say about them."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections import Counter

@@ -1,7 +1,5 @@
 """One policy against the best of the others, panel by panel, and tables of it as Markdown."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -13,7 +11,7 @@ import pandas as pd
 
 from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.bounds import BOUNDS
-from clubcascade.experiment.config import Panel
+from clubcascade.experiment.schema import Panel
 from clubcascade.model_file import atomic_write
 from clubcascade.report.estimates import (
     UNKNOWN,
@@ -68,16 +66,9 @@ def contest(
 ) -> Contest | None:
     """Compare a policy with the best of others in a panel; None where they did not meet.
 
-    Parameters
-    ----------
-    run, panel
-        What is compared, and where.
-    lost
-        What the policies lost: seeds x labels. Of several labels of the policy the first counts.
-    among
-        Labels of which the first that plays is the other; none: all rivals.
-    policy
-        Name of the policy that is judged.
+    ``lost`` is what the policies lost, seeds x labels; of several labels of ``policy``, who is
+    judged, the first counts. The other is the first label of ``among`` that plays; without these,
+    the best of all rivals.
     """
     there = [c for c in run.results.experiment.policies_of(panel) if c.label in lost]
     mine = [c.label for c in there if c.policy == policy][:1]
@@ -133,14 +124,7 @@ def write_contests(
 ) -> Path:
     """Write how a policy did against the best of the others, as Markdown.
 
-    Parameters
-    ----------
-    folder
-        A result folder, or a folder of them. Those where the policy met nobody are left out.
-    out
-        The file to write.
-    policy
-        Name of the policy that is judged.
+    Folders where the policy met nobody are left out.
     """
     runs, _ = find_runs(folder)
     sections = {run.name: lines for run in runs if (lines := list(contest_lines(run, policy)))}

@@ -1,7 +1,5 @@
 """The figure of a result folder, the overview of several, and the files they are written to."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +10,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from clubcascade import validation
 from clubcascade.experiment import Results, read_results
-from clubcascade.experiment.config import Panel
+from clubcascade.experiment.schema import Panel
 from clubcascade.model_file import atomic_write
 from clubcascade.report.folders import PAPER, Run, find_runs
 from clubcascade.report.heatmap import heat_map
@@ -35,11 +33,6 @@ def figure(results: Results) -> Figure:
     """Draw what the experiment says its panels show; clicks where no regret is known.
 
     A sweep over two parameters is drawn as a heat map of the values at the end.
-
-    Parameters
-    ----------
-    results
-        What a result folder holds.
     """
     measure = shown_measure(results)
     for sweep in sweeps(results.experiment.policies):
@@ -51,12 +44,8 @@ def figure(results: Results) -> Figure:
 def save_figures(folder: str | os.PathLike[str], *, extras: bool = False) -> list[Path]:
     """Draw the figure of a result folder into it, as PNG and as SVG, and return the paths.
 
-    Parameters
-    ----------
-    folder
-        A result folder.
-    extras
-        Also draw the number of clusters and the adjusted Rand index, where they were measured.
+    ``extras``: also draw the number of clusters and the adjusted Rand index, where they were
+    measured.
     """
     results = read_results(folder)
     paths = []
@@ -68,13 +57,7 @@ def save_figures(folder: str | os.PathLike[str], *, extras: bool = False) -> lis
 
 
 def save_all_figures(place: str | os.PathLike[str]) -> list[Path]:
-    """Draw all figures of every result folder at or right below a place; return the paths.
-
-    Parameters
-    ----------
-    place
-        A result folder, or a folder of them. Folders without results get no figures.
-    """
+    """Draw all figures of every result folder at or right below a place; return the paths."""
     runs, _ = find_runs(place)
     there = (run for run in runs if not run.results.curves.empty)
     return [path for run in there for path in save_figures(run.path, extras=True)]
@@ -111,15 +94,7 @@ def overview(runs: Sequence[Run]) -> Figure:
 
 
 def save_overview(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
-    """Draw the overview of a folder of results into a file, as PNG or SVG by its ending.
-
-    Parameters
-    ----------
-    folder
-        Where the results are.
-    out
-        The picture.
-    """
+    """Draw the overview of a folder of results into a file, as PNG or SVG by its ending."""
     path = Path(out)
     validation.choice("ending of the picture", path.suffix.lower(), (".png", ".svg"))
     runs, _ = find_runs(folder)

@@ -1,7 +1,5 @@
 """The report as Markdown: tables of final values and the claims, for documents."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -14,15 +12,7 @@ from clubcascade.report.measures import EVERY
 
 
 def write_markdown(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
-    """Write the tables and the claims of a folder of results as Markdown.
-
-    Parameters
-    ----------
-    folder
-        Where the results are.
-    out
-        The file to write.
-    """
+    """Write the tables and the claims of a folder of results as Markdown."""
     runs, _ = find_runs(folder)
     judged = [judge(claim, runs) for claim in CLAIMS]
     quick = first_look_words(runs)

@@ -1,7 +1,5 @@
 """What can be drawn and tabled: the columns of the results, and what follows from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, cast
@@ -13,8 +11,8 @@ from clubcascade import validation
 from clubcascade.core import Floats, Ints
 from clubcascade.experiment import Results
 from clubcascade.experiment.bounds import BOUNDS
-from clubcascade.experiment.config import Panel
 from clubcascade.experiment.intervals import mean_interval
+from clubcascade.experiment.schema import Panel
 
 Values = pd.Series  # of one number per row of the results
 Key = tuple[str, str]  # panel and policy
@@ -49,10 +47,6 @@ def _missed(rows: pd.DataFrame) -> Values:
     return rows["round"] * _column("ceiling")(rows) - rows["reward"]
 
 
-def _ctr(rows: pd.DataFrame) -> Values:
-    return rows["reward"] / rows["round"]
-
-
 def _time(rows: pd.DataFrame) -> Values:
     return 1e6 * _column("seconds")(rows) / rows["round"]  # seconds are those of the whole run
 
@@ -60,7 +54,7 @@ def _time(rows: pd.DataFrame) -> Values:
 _DRAWN = (
     Measure("regret", "cumulative regret", "regret", "low", _column("regret")),
     Measure("reward", "cumulative clicks", "clicks", "high", _column("reward")),
-    Measure("ctr", "clicks per round so far", "CTR", "high", _ctr),
+    Measure("ctr", "clicks per round so far", "CTR", "high", lambda r: r["reward"] / r["round"]),
     Measure("missed", "clicks missed", "missed", "low", _missed),
     Measure("n_clusters", "number of clusters", "clusters", "", _column("n_clusters")),
     Measure("rand_index", "adjusted Rand index", "Rand index", "high", _column("rand_index")),
@@ -98,15 +92,7 @@ class Curve:
 
 
 def curves_of(results: Results, measure: str) -> dict[Key, Curve]:
-    """Return the curve of every (panel, policy) that was measured, in the order of the results.
-
-    Parameters
-    ----------
-    results
-        What a result folder holds.
-    measure
-        What the curves are of, such as ``"regret"``.
-    """
+    """Return the curve of every (panel, policy) that was measured, in the order of the results."""
     return {key: curve_of(table) for key, table in by_seed(results, measure).items()}
 
 
@@ -168,11 +154,7 @@ class Reference(NamedTuple):
     slope: float
 
     def at(self, round: float) -> float:
-        """Return its value at a round.
-
-        >>> Reference("oracle", 1.0, 0.5).at(10)
-        6.0
-        """
+        """Return its value at a round."""
         return self.start + self.slope * round
 
 

@@ -1,7 +1,5 @@
 """The page: everything in one file that opens from disk and asks nobody for anything."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections import Counter
@@ -16,6 +14,7 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from clubcascade.experiment import read_experiment, shipped
+from clubcascade.experiment.config import value_text
 from clubcascade.model_file import atomic_write
 from clubcascade.report.claims import CLAIMS, VACUOUS, Judged, Verdict, judge, summary
 from clubcascade.report.estimates import UNKNOWN, Estimate, with_half
@@ -23,7 +22,7 @@ from clubcascade.report.folders import EDGE, Broken, Run, find_runs, first_look_
 from clubcascade.report.measures import EVERY, MEASURES, log_scale, shown_measure
 from clubcascade.report.page_data import page_data
 from clubcascade.report.style import styles
-from clubcascade.report.sweeps import Sweep, sweeps, value_text
+from clubcascade.report.sweeps import Sweep, sweeps
 
 NAME = "report.html"
 MARKS = dict(zip(Verdict, "✓◐✗?–○", strict=True))
@@ -32,17 +31,7 @@ MARKS = dict(zip(Verdict, "✓◐✗?–○", strict=True))
 def write_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
     """Write the report of a result folder, or of a folder of result folders, as one HTML page.
 
-    Parameters
-    ----------
-    folder
-        Where the results are.
-    out
-        The page; by default ``report.html`` in that folder.
-
-    Returns
-    -------
-    Path
-        The page that was written.
+    The page is by default ``report.html`` in that folder.
     """
     runs, broken = find_runs(folder)
     path = Path(folder) / NAME if out is None else Path(out)

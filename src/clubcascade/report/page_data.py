@@ -1,7 +1,5 @@
 """The curves as the page hands them to Plotly: thinned, with few digits."""
 
-from __future__ import annotations
-
 import html
 import json
 import math

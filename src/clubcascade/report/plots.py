@@ -1,7 +1,5 @@
 """Curves as a Matplotlib figure: a panel per environment, lines with bands, one legend for all."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence

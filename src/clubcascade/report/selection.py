@@ -1,13 +1,11 @@
 """Which policies and panels a claim is about: the paper's words for them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from clubcascade.experiment.config import Contender, Panel
+from clubcascade.experiment.schema import Contender, Panel
 from clubcascade.report.folders import Run
 
 

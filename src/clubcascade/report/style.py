@@ -1,7 +1,5 @@
 """The style of figures: colours that colour-blind readers can tell apart, dashes, markers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import count
 from typing import Any

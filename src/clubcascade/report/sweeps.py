@@ -1,13 +1,10 @@
 """Sweeps over two parameters: a grid of policies, between the limits at its ends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from clubcascade.experiment.config import Contender, value_text
-
-__all__ = ["Row", "Sweep", "sweeps", "value_text"]
+from clubcascade.experiment.config import value_text
+from clubcascade.experiment.schema import Contender
 
 SMALLEST = 4
 """Policies of a kind that make a sweep."""

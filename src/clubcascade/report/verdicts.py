@@ -1,7 +1,5 @@
 """Evidence and verdicts: of one comparison, and of a sentence that has several."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

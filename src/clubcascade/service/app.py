@@ -14,8 +14,8 @@ from typing import Any
 
 from clubcascade.core import Catalog
 from clubcascade.errors import ClubCascadeError, StoreUnavailable
-from clubcascade.service.activity import Activity
 from clubcascade.service.decision import Decision
+from clubcascade.service.describe import Activity, Metrics
 from clubcascade.service.events import Answered
 from clubcascade.service.handlers import Handlers
 from clubcascade.service.http import (
@@ -23,6 +23,7 @@ from clubcascade.service.http import (
     Call,
     Guard,
     Html,
+    Limits,
     Problem,
     Receive,
     Scope,
@@ -30,11 +31,9 @@ from clubcascade.service.http import (
     respond,
 )
 from clubcascade.service.keys import KeyFile
-from clubcascade.service.metrics import Metrics
 from clubcascade.service.model import Model
 from clubcascade.service.recommender import Recommender
 from clubcascade.service.routes import ROUTES, Route, Router, document
-from clubcascade.service.settings import Limits
 
 FILE = b"application/octet-stream"
 """The content type of a model file."""

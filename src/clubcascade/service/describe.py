@@ -1,15 +1,22 @@
-"""Models described for people: a user's card, the clusters and their taste, the model itself."""
+"""What a service tells of itself: users, clusters, models, the last minutes, metrics."""
 
 from __future__ import annotations
 
+import collections
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable
+from itertools import count
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 from clubcascade.core import Catalog, Floats
 from clubcascade.errors import ClubCascadeError
@@ -42,6 +49,7 @@ def model_info(model: Model) -> schemas.ModelInfo:
         users=len(users) if isinstance(users, list) else None,
         version=model.version,
         counters=dict(model.counters),
+        explore=model.start.get("explore", 1.0),
     )
 
 
@@ -178,7 +186,7 @@ def in_words(best: list[Words], sample: list[Words]) -> str:
 
 def _shares(items: list[set[str]]) -> dict[str, float]:
     """Return the share of the items that have a word, by word."""
-    counts = Counter(word for words in items for word in words)
+    counts = collections.Counter(word for words in items for word in words)
     return {word: count / len(items) for word, count in counts.items()}
 
 
@@ -196,3 +204,231 @@ def texts(row: dict[str, Any] | None) -> list[str]:
     """
     cells = [cell if isinstance(cell, list) else [cell] for cell in (row or {}).values()]
     return [part for cell in cells for part in cell if isinstance(part, str)]
+
+
+# -- activity --------------------------------------------------------------------------------------
+
+
+SECONDS = 900
+EVERY = 2.0
+"""Seconds between two looks at the clusters."""
+MOST_USERS = 20_000
+"""Users beyond which the clusters are not compared."""
+BANDS = 20
+"""Clusters whose sizes are kept, the largest; the others, and users alone, count as number -1."""
+REST = 60.0
+"""Seconds before the number of a cluster that is gone is given to another one."""
+
+
+class Activity:
+    """What one model did lately."""
+
+    def __init__(self) -> None:
+        self._beats: deque[list[float]] = deque(maxlen=SECONDS)
+        self._sizes: deque[tuple[int, list[tuple[int, int]]]] = deque(maxlen=int(SECONDS / EVERY))
+        self._moves: deque[dict[str, Any]] = deque(maxlen=20)
+        self._groups: list[set[Any]] = []
+        self._numbers: list[int] = []
+        self._used: dict[int, float] = {}
+        self._gate = threading.Lock()
+        self._looked = 0.0
+        self._version = -1
+        self.lists = 0
+
+    def _beat(self) -> list[float]:
+        now = int(time.time())
+        if not self._beats or self._beats[-1][0] != now:
+            self._beats.append([now, 0, 0, 0, 0, 0])
+        return self._beats[-1]
+
+    def listed(self, explored: float | None) -> None:
+        """Count a list; ``explored`` is the share of it that was shown to learn, if known."""
+        self.lists += 1
+        beat = self._beat()
+        beat[1] += 1
+        if explored is not None:
+            beat[4] += explored
+            beat[5] += 1
+
+    def answered(self, clicked: bool) -> None:
+        """Count an answer that was learned."""
+        beat = self._beat()
+        beat[2] += 1
+        beat[3] += clicked
+
+    def look(self, model: Model) -> None:
+        """Note the clusters and who moved, now and then."""
+        now = time.monotonic()
+        if now - self._looked < EVERY or model.version == self._version:
+            return
+        self._looked, self._version = now, model.version
+        policy: Any = model.policy
+        if not hasattr(policy, "clusters") or len(policy.users) > MOST_USERS:
+            return
+        with model.lock:
+            groups = policy.clusters()
+        numbers = self.number(groups)
+        sizes = sorted(zip(map(len, groups), numbers, strict=True), reverse=True)
+        shown = sorted((number, size) for size, number in sizes[:BANDS] if number >= 0)
+        others = sum(map(len, groups)) - sum(size for _, size in shown)
+        self._sizes.append((int(time.time()), shown + [(-1, others)] * (others > 0)))
+
+    def number(self, groups: list[set[Any]]) -> list[int]:
+        """Return a number for each cluster, kept as long as it goes on; note who moved.
+
+        A user alone is no cluster, and has the number -1.
+        """
+        if sum(map(len, groups)) > MOST_USERS:
+            return list(range(len(groups)))
+        with self._gate:
+            before = {
+                user: number
+                for group, number in zip(self._groups, self._numbers, strict=True)
+                for user in group
+            }
+            kept, now = same_groups(self._groups, groups), time.monotonic()
+            used = {number: at for number, at in self._used.items() if now - at < REST}
+            numbers = [
+                self._numbers[was] if was >= 0 and len(group) > 1 else -1
+                for was, group in zip(kept, groups, strict=True)
+            ]
+            free = (number for number in count() if number not in used and number not in numbers)
+            for place in sorted(range(len(groups)), key=lambda place: -len(groups[place])):
+                if numbers[place] < 0 and len(groups[place]) > 1:
+                    numbers[place] = next(free)
+            self._used = used | dict.fromkeys(numbers, now)
+            for group, number in zip(groups, numbers, strict=True):
+                for user in group:
+                    if before.get(user, number) != number:
+                        told = {"user": str(user), "from": before[user], "to": number}
+                        self._moves.append({"at": int(time.time()), **told})
+            self._groups, self._numbers = [set(group) for group in groups], numbers
+            return numbers
+
+    def tell(self) -> dict[str, Any]:
+        """Return everything, as the page takes it."""
+        return {
+            "columns": ["at", "lists", "answers", "clicks", "explored", "looked"],
+            "beats": list(self._beats),
+            "clusters": list(self._sizes),
+            "moves": list(self._moves),
+        }
+
+
+def same_groups(old: list[set[Any]], new: list[set[Any]]) -> list[int]:
+    """Return for each new group the old one that it continues, below 0 if it is another.
+
+    >>> same_groups([{1, 2, 3}, {4, 5}], [{4, 5, 1}, {2, 3}, {6}])
+    [1, 0, -3]
+    """
+    before = {user: place for place, group in enumerate(old) for user in group}
+    shared: dict[tuple[int, int], int] = {}
+    for place, group in enumerate(new):
+        for user in group:
+            if user in before:
+                pair = (place, before[user])
+                shared[pair] = shared.get(pair, 0) + 1
+    found = [-1 - place for place in range(len(new))]
+    taken: set[int] = set()
+    for place, was in sorted(shared, key=lambda pair: (-shared[pair], pair[1], pair[0])):
+        if found[place] < 0 and was not in taken:
+            found[place] = was
+            taken.add(was)
+    return found
+
+
+# -- metrics ---------------------------------------------------------------------------------------
+
+
+BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+Gauge = tuple[str, str, dict[str, str], float]
+"""Name, help, labels and value."""
+
+
+class Metrics:
+    """What happened since the start of this process."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "clubcascade_requests",
+            "Requests by endpoint and status.",
+            ["endpoint", "status"],
+            registry=self._registry,
+        )
+        self._feedback = Counter(
+            "clubcascade_feedback",
+            "Feedback by model and outcome.",
+            ["model", "outcome"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "clubcascade_request_seconds",
+            "Time of requests by endpoint.",
+            ["endpoint"],
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+        self._children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
+        self.outcomes: dict[tuple[str, str], int] = defaultdict(int)
+
+    def took(self, endpoint: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        child = self._children.get((endpoint, status))
+        if child is None:
+            counter = self._requests.labels(endpoint, status)
+            child = counter, self._seconds.labels(endpoint)
+            self._children[endpoint, status] = child
+        child[0].inc()
+        child[1].observe(seconds)
+
+    def answered(self, model: str, outcome: str) -> None:
+        """Count a piece of feedback."""
+        self.outcomes[model, outcome] += 1
+        self._feedback.labels(model, outcome).inc()
+
+    def quantile(self, endpoint: str, share: float) -> float | None:
+        """Return a bound that ``share`` of the requests kept, None if there were none.
+
+        >>> metrics = Metrics()
+        >>> for _ in range(99):
+        ...     metrics.took("recommend", 200, 0.0007)
+        >>> metrics.took("recommend", 200, 0.2)
+        >>> metrics.quantile("recommend", 0.5), metrics.quantile("recommend", 0.999)
+        (0.001, 0.25)
+        """
+        buckets = [
+            (float(sample.labels["le"]), sample.value)
+            for metric in self._seconds.collect()
+            for sample in metric.samples
+            if sample.name.endswith("_bucket") and sample.labels["endpoint"] == endpoint
+        ]
+        if not buckets:
+            return None
+        bound = next(bound for bound, count in buckets if count >= share * buckets[-1][1])
+        return min(bound, 2 * BUCKETS[-1])
+
+    def text(self, gauges: Iterable[Gauge], sees: Callable[[str], bool] = lambda _: True) -> str:
+        """Return everything in Prometheus' text format.
+
+        Parameters
+        ----------
+        gauges
+            What is so now.
+        sees
+            Whether a model may be told of.
+        """
+        families: dict[str, Metric] = {}
+        for name, about, labels, value in gauges:
+            family = families.setdefault(name, GaugeMetricFamily(name, about, labels=list(labels)))
+            family.add_sample(name, labels, float(value))
+        told = [*self._registry.collect(), *families.values()]
+        for metric in told:
+            metric.samples = [
+                sample
+                for sample in metric.samples
+                if ("model" not in sample.labels or sees(sample.labels["model"]))
+                and not sample.name.endswith("_created")
+            ]
+        return generate_latest(SimpleNamespace(collect=lambda: told)).decode()

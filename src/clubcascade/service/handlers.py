@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,10 @@ from clubcascade.service import describe, schemas
 from clubcascade.service.arguments import DEFAULT_POLICY, Ask, made_alike, offer, sized
 from clubcascade.service.decision import Decision, Outcome
 from clubcascade.service.experiments import read_arms
-from clubcascade.service.groups import Click
 from clubcascade.service.http import Call, Problem
 from clubcascade.service.model import Model
+from clubcascade.service.routes import serves
+from clubcascade.service.writer import Click
 
 if TYPE_CHECKING:
     from clubcascade.service.app import Service
@@ -31,6 +32,7 @@ SAMPLED = 64
 FRESH = 1.0
 """Seconds that a digest may be old: each one copies the whole model."""
 
+V, M, E = "/v1/{model}", "/v1/models/{model}", "/v1/experiments/{experiment}"
 Answer = tuple[int, Any]
 
 
@@ -60,8 +62,15 @@ class Handlers:
 
     # -- lists and clicks ----------------------------------------------------------------------
 
+    @serves(
+        "POST",
+        V + "/recommend",
+        "write",
+        takes=schemas.RecommendRequest,
+        tells=schemas.RecommendResponse,
+    )
     async def recommend(self, call: Call) -> Answer:
-        """Rank items for a user."""
+        """Rank items for a user; learns nothing."""
         asked = call.read(schemas.RecommendRequest)
         name, limits = self._name(call), self._service.limits
         rows = asked.items if asked.items is not None else asked.candidates
@@ -81,6 +90,7 @@ class Handlers:
             asked.exclude_seen,
             asked.filter,
             asked.greedy,
+            asked.explore,
         )
         decision = await self._service.open_shop.recommend_async(ask)
         activity, share = self._service.activity_of(decision.model), None
@@ -99,8 +109,15 @@ class Handlers:
         known = self._service.open_shop.model(decision.model).metadata
         return [known.get(each) for each in decision.items]
 
+    @serves(
+        "POST",
+        V + "/feedback",
+        "write",
+        takes=schemas.FeedbackItem | schemas.FeedbackBatch,
+        tells=schemas.FeedbackAnswer | schemas.FeedbackAnswers,
+    )
     async def feedback(self, call: Call) -> Answer:
-        """Learn from clicks: one or many, an answer for each."""
+        """Learn where users clicked; durable when answered. One piece, or a batch."""
         sent = call.read(schemas.AnyFeedback)
         model = self._name(call)
         if not isinstance(sent.feedback, UnsetType):
@@ -158,8 +175,9 @@ class Handlers:
 
     # -- items ---------------------------------------------------------------------------------
 
+    @serves("PUT", V + "/items", "write", takes=schemas.ItemsPut, tells=schemas.ItemsAnswer)
     async def put_items(self, call: Call) -> Answer:
-        """Register items."""
+        """Register items by features or by table row, or change features and metadata."""
         sent = call.read(schemas.ItemsPut)
         self._check("items", len(sent.items), self._service.limits.candidates)
         pieces: dict[Any, schemas.ItemChange] = {item.id: item for item in sent.items}
@@ -185,6 +203,7 @@ class Handlers:
         put = partial(self._service.open_shop.register_items, model=model.name, **given)
         return await asyncio.to_thread(put, list(pieces), rows)
 
+    @serves("DELETE", V + "/items", "write", takes=schemas.ItemsDelete, tells=schemas.ItemsAnswer)
     async def delete_items(self, call: Call) -> Answer:
         """Remove items."""
         sent = call.read(schemas.ItemsDelete)
@@ -196,8 +215,9 @@ class Handlers:
         remove = partial(self._service.open_shop.remove_items, ids, model=model.name)
         return schemas.ItemsAnswer(removed=await asyncio.to_thread(remove))
 
+    @serves("GET", M + "/items", "read", tells=schemas.ItemPage, pages=True)
     async def items(self, call: Call) -> Answer:
-        """List items, a page at a time."""
+        """The registered items, a page at a time."""
         model = self._model(call)
         catalog, metadata = model.catalog, model.metadata
         if catalog is None:
@@ -214,8 +234,9 @@ class Handlers:
         catalog = self._model(call).catalog
         return _id(call.params["item"], {} if catalog is None else catalog._index)
 
+    @serves("GET", M + "/items/{item}", "read", tells=schemas.Item)
     async def get_item(self, call: Call) -> Answer:
-        """Tell an item's features and metadata."""
+        """One item."""
         model, name = self._model(call), self._item(call)
         catalog = model.catalog
         if catalog is None or name not in catalog._index:
@@ -223,28 +244,35 @@ class Handlers:
         row = catalog._rows[catalog.index(name)].tolist()
         return 200, schemas.Item(name, row, model.metadata.get(name))
 
+    @serves(
+        "PUT", M + "/items/{item}", "write", takes=schemas.ItemChange, tells=schemas.ItemsAnswer
+    )
     async def put_item(self, call: Call) -> Answer:
         """Register one item, or change it."""
         piece = call.read(schemas.ItemChange)
         return 200, schemas.ItemsAnswer(items=await self._put(call, {self._item(call): piece}))
 
+    @serves("DELETE", M + "/items/{item}", "write", tells=schemas.ItemsAnswer)
     async def delete_item(self, call: Call) -> Answer:
         """Remove one item."""
         return 200, await self._remove(call, [self._item(call)])
 
     # -- models --------------------------------------------------------------------------------
 
+    @serves("GET", "/v1/models", "read", tells=schemas.ModelList)
     async def models(self, call: Call) -> Answer:
-        """List the models that the key is for."""
+        """The models of this key."""
         names = self._service.open_shop.models
         return 200, schemas.ModelList([name for name in names if call.key.sees(name)])
 
+    @serves("GET", M, "read", tells=schemas.ModelInfo)
     async def get_model(self, call: Call) -> Answer:
         """Describe a model."""
         return 200, describe.model_info(self._model(call))
 
+    @serves("PUT", M, "admin", takes=schemas.ModelPut, tells=schemas.ModelInfo, file=True)
     async def put_model(self, call: Call) -> Answer:
-        """Make a model; one that exists with these parameters, or of this file, is left so."""
+        """Make a model, by parameters or of a file of `clubcascade train`; 200 if it exists so."""
         name, shop = call.params["model"], self._service.open_shop
         if name in ("models", "experiments"):
             raise Problem(422, "invalid", f"model must not be named {name!r}", field="model")
@@ -254,7 +282,7 @@ class Handlers:
         if not call.binary:
             sent = call.read(schemas.ModelPut)
             self._check("n_features", sent.n_features or 0, self._service.limits.features)
-            made = {"policy": await asyncio.to_thread(_make, sent)}
+            made = {"policy": await asyncio.to_thread(_make, sent), "explore": sent.explore}
         if name in shop.models:
             kept = shop.model(name).policy
             same = made_alike(kept, made["policy"]) if "policy" in made else False
@@ -267,16 +295,18 @@ class Handlers:
         await asyncio.to_thread(partial(shop.create_model, name, **made))
         return 201, describe.model_info(shop.model(name))
 
+    @serves("DELETE", M, "admin", tells=schemas.Forgotten)
     async def delete_model(self, call: Call) -> Answer:
-        """Delete a model."""
+        """Delete a model; its events stay in the log."""
         shop, name = self._service.open_shop, call.params["model"]
         if name not in shop.models and name not in shop.aside:
             raise Problem(404, "not_found", f"there is no model {name!r}")
         await asyncio.to_thread(shop.delete_model, name)
         return 200, schemas.Forgotten(shop.position)
 
+    @serves("GET", M + "/digest", "read", tells=schemas.Digest)
     async def digest(self, call: Call) -> Answer:
-        """Return a position and the digest there; one that was just made serves many who ask."""
+        """SHA-256 of the model at a position in the log, the same on all servers."""
         model, shop = self._model(call), self._service.open_shop
         async with self._digesting:
             at, found = self._digests.get(model.name, (0.0, (-1, "")))
@@ -285,20 +315,25 @@ class Handlers:
                 self._digests[model.name] = (time.monotonic(), found)
         return 200, schemas.Digest(model.name, found[1], model.version, found[0])
 
+    @serves("POST", M + "/snapshot", "admin", tells=schemas.Snapshot)
     async def snapshot(self, call: Call) -> Answer:
-        """Write a snapshot of all models."""
+        """Write a snapshot of all models now."""
         self._model(call)
         return 200, schemas.Snapshot(await asyncio.to_thread(self._service.open_shop.snapshot))
 
     # -- experiments ---------------------------------------------------------------------------
 
+    @serves("GET", "/v1/experiments", "read", tells=schemas.ExperimentList)
     async def experiments(self, call: Call) -> Answer:
-        """List the experiments that the key is for."""
-        names = self._service.open_shop.experiments
-        return 200, schemas.ExperimentList([name for name in names if call.key.sees(name)])
+        """The experiments that run, and the last that ended, of this key."""
+        shop, sees = self._service.open_shop, call.key.sees
+        return 200, schemas.ExperimentList(
+            [*filter(sees, shop.experiments)], [*filter(sees, shop.ended)]
+        )
 
+    @serves("PUT", E, "admin", takes=schemas.ExperimentPut, tells=schemas.ExperimentInfo)
     async def put_experiment(self, call: Call) -> Answer:
-        """Begin an experiment; one that runs with these arms is left as it is."""
+        """Begin an experiment: users are assigned to models. 200 if it runs with these arms."""
         sent = call.read(schemas.ExperimentPut)
         name, shop = call.params["experiment"], self._service.open_shop
         if name == "items":
@@ -308,7 +343,7 @@ class Handlers:
                 raise Problem(403, "forbidden", f"the key is not for model {arm.model!r}")
             if arm.model not in shop.models:
                 raise Problem(404, "not_found", f"there is no model {arm.model!r}")
-        arms = {key: (arm.model, arm.share, arm.greedy) for key, arm in sent.arms.items()}
+        arms = {key: (arm.model, arm.share, arm.explore) for key, arm in sent.arms.items()}
         running = shop.experiments.get(name)
         if running is not None or name in shop.models:
             wanted = (sent.mode, read_arms(arms, sent.mode))
@@ -322,27 +357,26 @@ class Handlers:
         await asyncio.to_thread(shop.create_experiment, name, arms, mode=sent.mode)
         return 201, await asyncio.to_thread(shop.experiment, name)
 
-    def _experiment(self, call: Call) -> str:
-        name = call.params["experiment"]
-        if name not in self._service.open_shop.experiments:
-            raise Problem(404, "not_found", f"there is no experiment {name!r}")
-        return name
-
+    @serves("GET", E, "read", tells=schemas.ExperimentInfo)
     async def get_experiment(self, call: Call) -> Answer:
-        """Tell what an experiment says so far."""
-        tell = self._service.open_shop.experiment
-        return 200, await asyncio.to_thread(tell, self._experiment(call))
+        """What an experiment says so far, or said when it ended; look whenever you like."""
+        shop, name = self._service.open_shop, call.params["experiment"]
+        _need(name, shop.ended | shop.experiments)
+        return 200, await asyncio.to_thread(shop.experiment, name)
 
+    @serves("DELETE", E, "admin", tells=schemas.Forgotten)
     async def delete_experiment(self, call: Call) -> Answer:
-        """End an experiment."""
-        shop, name = self._service.open_shop, self._experiment(call)
+        """End an experiment; its models stay."""
+        shop, name = self._service.open_shop, call.params["experiment"]
+        _need(name, shop.experiments)
         await asyncio.to_thread(shop.delete_experiment, name)
         return 200, schemas.Forgotten(shop.position)
 
     # -- users ---------------------------------------------------------------------------------
 
+    @serves("GET", M + "/users", "read", tells=schemas.UserPage, pages=True)
     async def users(self, call: Call) -> Answer:
-        """List users, a page at a time."""
+        """The users that the model has met, a page at a time."""
         known = list(getattr(self._model(call).policy, "users", None) or [])
         rows, total = await _found(call, known)
         told = [known[row] for row in rows]
@@ -354,8 +388,9 @@ class Handlers:
         known = getattr(self._model(call).policy, "_numbers", {})
         return _id(call.params["user"], known)
 
+    @serves("GET", M + "/users/{user}", "read", tells=schemas.UserCard)
     async def user(self, call: Call) -> Answer:
-        """Describe a user."""
+        """A user: counts, cluster, next list with scores."""
         model, user = self._model(call), self._user(call)
         numbers = self._service.activity_of(model.name).number
         card = await asyncio.to_thread(describe.user_card, model, user, 10, numbers)
@@ -363,8 +398,9 @@ class Handlers:
             raise UnknownUser(f"user must be one that the model has met, got {user!r}")
         return 200, card
 
+    @serves("DELETE", M + "/users/{user}", "admin", tells=schemas.Forgotten)
     async def delete_user(self, call: Call) -> Answer:
-        """Forget a user."""
+        """Forget a user: the model is made anew without them, their events are unreadable."""
         shop, name, text = self._service.open_shop, call.params["model"], call.params["user"]
         users: set[Any] = {text}
         if name in shop.models:
@@ -380,14 +416,16 @@ class Handlers:
             raise Problem(404, "not_found", f"there is no model {name!r}") from None
         return 200, schemas.Forgotten(position)
 
+    @serves("GET", M + "/clusters", "read", tells=schemas.Clusters)
     async def clusters(self, call: Call) -> Answer:
-        """Describe the clusters."""
+        """Who is alike, and their taste."""
         model = self._model(call)
         numbers = self._service.activity_of(model.name).number
         return 200, await asyncio.to_thread(describe.clusters, model, numbers)
 
+    @serves("GET", M + "/activity", "read")
     async def activity(self, call: Call) -> Answer:
-        """Tell the last minutes of a model, for the page."""
+        """The last minutes, for the page /ui."""
         model, shop, metrics = self._model(call), self._service.open_shop, self._service.metrics
         mine = {o: n for (m, o), n in metrics.outcomes.items() if m == model.name}
         shares = {"p50": 0.5, "p99": 0.99}
@@ -405,12 +443,14 @@ class Handlers:
 
     # -- the service itself --------------------------------------------------------------------
 
+    @serves("GET", "/healthz", None)
     async def healthz(self, call: Call) -> Answer:
-        """Tell that the process lives."""
+        """Whether the process lives."""
         return 200, {"status": "alive"}
 
+    @serves("GET", "/readyz", None)
     async def readyz(self, call: Call) -> Answer:
-        """Tell whether the service can take feedback: recovered, and able to write."""
+        """Whether feedback can be taken."""
         shop = self._service.open_shop
         if shop.problem is not None:
             raise Problem(503, "unavailable", shop.problem)
@@ -423,8 +463,9 @@ class Handlers:
             "snapshot": shop.snapshot_problem,
         }
 
+    @serves("GET", "/metrics", "read")
     async def tell_metrics(self, call: Call) -> Answer:
-        """Tell counters and latencies; of the models that the key is for."""
+        """Counters and latencies for Prometheus."""
         shop = self._service.open_shop
         waiting = await asyncio.to_thread(getattr, shop, "waiting")
         lag = await asyncio.to_thread(getattr, shop, "lag")
@@ -479,6 +520,11 @@ def _id(text: str, known: Any) -> str | int:
     """Return an id that stands in an address: the text, or the number if that one is known."""
     whole = text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19
     return int(text) if text not in known and whole and int(text) in known else text
+
+
+def _need(name: str, experiments: Container[str]) -> None:
+    if name not in experiments:
+        raise Problem(404, "not_found", f"there is no experiment {name!r}")
 
 
 def _explored(shop: Recommender, ask: Ask, decision: Decision) -> float | None:

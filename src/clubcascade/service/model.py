@@ -1,23 +1,107 @@
-"""One named model: a policy, its registered items and its counters; changed by events only."""
+"""One named model: policy, items, counters, who clicked what; changed by events only."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clubcascade import model_file, validation
 from clubcascade.core import Catalog, Floats, Ints, Items, Policy
 from clubcascade.errors import ClubCascadeError, InvalidArgument, InvalidItems
 from clubcascade.policies import restored
 from clubcascade.policies._compiled import CompiledPolicy
+from clubcascade.service.decision import Decision, read_names, write_names
 from clubcascade.service.events import Answered, Event, ItemsGone, ItemsPut, ModelMade, matrix
-from clubcascade.service.filters import Columns, Picked
-from clubcascade.service.metadata import Row, pack_rows, unpack_rows
-from clubcascade.service.seen import Seen, other_spelling
+from clubcascade.service.metadata import Columns, Picked, Row, pack_rows, unpack_rows
+
+NOTHING = np.zeros(0, np.int64)
+
+
+def other_spelling(name: Hashable) -> Hashable:
+    """Return "7" for 7 and 7 for "7"; None for what has one spelling.
+
+    >>> other_spelling("7"), other_spelling(7), other_spelling("07"), other_spelling("tea")
+    (7, '7', None, None)
+    """
+    if type(name) is int:
+        return str(name)
+    if isinstance(name, str) and name.isascii() and name.isdecimal() and len(name) < 19:
+        return int(name) if str(int(name)) == name else None
+    return None
+
+
+class Seen:
+    """The clicked items of users.
+
+    Parameters
+    ----------
+    start
+        What the model was made with: ``seen``, how many items are kept of a user, the last ones;
+        of a trained model ``users``, ``ids``, ``starts`` and ``clicked``, its clicks by user.
+    """
+
+    def __init__(self, start: Mapping[str, Any]) -> None:
+        self.most: int = start.get("seen", 0)
+        self._ids: Sequence[Hashable] = start.get("ids", ())
+        self._users = {user: number for number, user in enumerate(start.get("users", ()))}
+        self._starts, self._clicked = start.get("starts", NOTHING), start.get("clicked", NOTHING)
+        often = np.bincount(self._clicked, minlength=len(self._ids)).tolist()
+        self.counts = dict(zip(self._ids, often, strict=True))
+        """How many users had clicked an item when the model was made."""
+        self._later: dict[Hashable, tuple[Hashable, ...]] = {}
+
+    def known_as(self, user: Hashable) -> Hashable:
+        """Return a user's id as the training table had it: ``"7"`` for 7, or the other way round.
+
+        >>> Seen({"users": [7], "starts": [0, 0]}).known_as("7")
+        7
+        """
+        if not self._users or user in self._users:
+            return user
+        other = other_spelling(user)
+        return other if other in self._users else user
+
+    def add(self, decision: Decision, clicks: Sequence[int]) -> None:
+        """Note the clicks on a list."""
+        if not self.most:
+            return
+        known = self._later.get(decision.user, ())
+        new = [decision.items[place] for place in clicks if decision.items[place] not in known]
+        if new:
+            self._later[decision.user] = (*known, *new)[-self.most :]
+
+    def of(self, user: Hashable) -> set[Hashable]:
+        """Return the items that a user clicked."""
+        found = set(self._later.get(user, ()))
+        if user in self._users:
+            number = self._users[user]
+            rows = self._clicked[self._starts[number] : self._starts[number + 1]]
+            found.update(self._ids[row] for row in rows.tolist())
+        return found
+
+    def copy(self) -> Seen:
+        """Return what is known now; the rest is shared."""
+        other = Seen.__new__(Seen)
+        other.__dict__.update(self.__dict__, _later=self._later.copy())
+        return other
+
+    def pack(self) -> npt.NDArray[np.uint8]:
+        """Return what was clicked since the model was made, as bytes."""
+        pairs = [[write_names([user, *ids])] for user, ids in self._later.items()]
+        return np.frombuffer(json.dumps(pairs, separators=(",", ":")).encode(), np.uint8)
+
+    def unpack(self, data: npt.NDArray[np.uint8]) -> None:
+        """Take in what :meth:`pack` returned."""
+        for (names,) in json.loads(data.tobytes()):
+            user, *ids = read_names(names)
+            self._later[user] = tuple(ids)
+
 
 SERVERS = 2**22
 DRAWS_OF_A_SERVER = 2**40
@@ -106,14 +190,19 @@ class Model:
         with self.lock:
             values, version = self.means(user, items), self.version
             order = None if weights is None else weights(user)
-        if values is None:
-            raise InvalidArgument(
-                f"greedy must be false for {type(self.policy).__name__}, which does not say what "
-                f"it expects of an item"
-            )
+        self.check_greedy(values is not None)
+        assert values is not None
         if order is not None:  # among those that are expected to be clicked for certain
             order = (items._rows if isinstance(items, Catalog) else np.asarray(items)) @ order
         return *top(values, k, order), version
+
+    def check_greedy(self, known: bool = True) -> None:
+        """Raise if there is no list without exploration."""
+        if not (known and (hasattr(self.policy, "_means") or hasattr(self.policy, "_parts"))):
+            raise InvalidArgument(
+                f"explore must be 1, and greedy false, for {type(self.policy).__name__}, which "
+                f"does not say what it expects of an item"
+            )
 
     def popular(
         self, user: Hashable, names: Sequence[Hashable], k: int
@@ -161,8 +250,10 @@ class Model:
         if "ids" not in self.start or name in known:
             return name
         other = other_spelling(name)
+        if other in known:
+            return other
         whole = type(other) is int and all(type(each) is int for each in self.start["ids"])
-        return other if other in known or whole else name
+        return other if whole else name
 
     def candidates(self, ids: Sequence[Hashable]) -> Floats:
         """Return the features of registered items, one row each, in that order."""
@@ -173,10 +264,9 @@ class Model:
         catalog = self.registered()
         index = catalog._index
         try:
-            rows = [index[name] for name in ids]
+            rows = [index[n if n in index else self.item_as(n)] for n in ids]
         except (KeyError, TypeError):
-            known = catalog._index
-            wrong = [n for n in ids if not isinstance(n, Hashable) or n not in known][:1]
+            wrong = [n for n in ids if not isinstance(n, Hashable) or n not in index][:1]
             raise InvalidItems(
                 f"candidates must be ids of registered items of model {self.name!r}, "
                 f"got {(wrong or [ids])[0]!r}"
@@ -245,7 +335,7 @@ class Model:
     def learn(self, number: int, answers: Sequence[Answered]) -> None:
         """Change the model by answers that follow one another in the log, the last is ``number``.
 
-        The state is the same to the bit as if each had come alone.
+        The state is the same, bit for bit, as if each had come alone.
         """
         with self.lock:
             for (learned, k, d), alike in groupby(answers, _kind):

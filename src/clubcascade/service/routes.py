@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import msgspec
 
 from clubcascade.service import schemas
 from clubcascade.service.http import LONGEST_SEARCH, Problem
+
+T = TypeVar("T", bound=Callable[..., Any])
 
 _ERRORS = {
     "400": "Not JSON.",
@@ -34,199 +37,30 @@ class Route(NamedTuple):
     name: str
     role: str | None
     summary: str
-    requests: tuple[type, ...] = ()
-    answers: tuple[type, ...] = ()
+    takes: tuple[type, ...] = ()
+    tells: tuple[type, ...] = ()
     pages: bool = False
     file: bool = False
 
 
-_M = "/v1/models/{model}"
-_E = "/v1/experiments/{experiment}"
-ROUTES = [
-    Route(
-        "POST",
-        "/v1/{model}/recommend",
-        "recommend",
-        "write",
-        "Rank items for a user; learns nothing.",
-        (schemas.RecommendRequest,),
-        (schemas.RecommendResponse,),
-    ),
-    Route(
-        "POST",
-        "/v1/{model}/feedback",
-        "feedback",
-        "write",
-        "Learn where users clicked; durable when answered. One piece, or a batch.",
-        (schemas.FeedbackItem, schemas.FeedbackBatch),
-        (schemas.FeedbackAnswer, schemas.FeedbackAnswers),
-    ),
-    Route(
-        "PUT",
-        "/v1/{model}/items",
-        "put_items",
-        "write",
-        "Register items by features or by table row, or change features and metadata.",
-        (schemas.ItemsPut,),
-        (schemas.ItemsAnswer,),
-    ),
-    Route(
-        "DELETE",
-        "/v1/{model}/items",
-        "delete_items",
-        "write",
-        "Remove items.",
-        (schemas.ItemsDelete,),
-        (schemas.ItemsAnswer,),
-    ),
-    Route(
-        "GET", "/v1/models", "models", "read", "The models of this key.", (), (schemas.ModelList,)
-    ),
-    Route(
-        "PUT",
-        _M,
-        "put_model",
-        "admin",
-        "Make a model, by its parameters or of a file of `clubcascade train`; 200 if it exists so.",
-        (schemas.ModelPut,),
-        (schemas.ModelInfo,),
-        file=True,
-    ),
-    Route("GET", _M, "get_model", "read", "Describe a model.", (), (schemas.ModelInfo,)),
-    Route(
-        "DELETE",
-        _M,
-        "delete_model",
-        "admin",
-        "Delete a model; its events stay in the log.",
-        (),
-        (schemas.Forgotten,),
-    ),
-    Route(
-        "GET",
-        _M + "/items",
-        "items",
-        "read",
-        "The registered items, a page at a time.",
-        (),
-        (schemas.ItemPage,),
-        pages=True,
-    ),
-    Route("GET", _M + "/items/{item}", "get_item", "read", "One item.", (), (schemas.Item,)),
-    Route(
-        "PUT",
-        _M + "/items/{item}",
-        "put_item",
-        "write",
-        "Register one item, or change it.",
-        (schemas.ItemChange,),
-        (schemas.ItemsAnswer,),
-    ),
-    Route(
-        "DELETE",
-        _M + "/items/{item}",
-        "delete_item",
-        "write",
-        "Remove one item.",
-        (),
-        (schemas.ItemsAnswer,),
-    ),
-    Route(
-        "GET",
-        _M + "/users",
-        "users",
-        "read",
-        "The users that the model has met, a page at a time.",
-        (),
-        (schemas.UserPage,),
-        pages=True,
-    ),
-    Route(
-        "GET",
-        _M + "/users/{user}",
-        "user",
-        "read",
-        "A user: counts, cluster, next list with scores.",
-        (),
-        (schemas.UserCard,),
-    ),
-    Route(
-        "DELETE",
-        _M + "/users/{user}",
-        "delete_user",
-        "admin",
-        "Forget a user: the model is made anew without them, their events cannot be read any more.",
-        (),
-        (schemas.Forgotten,),
-    ),
-    Route(
-        "GET",
-        _M + "/clusters",
-        "clusters",
-        "read",
-        "Who is alike, and their taste.",
-        (),
-        (schemas.Clusters,),
-    ),
-    Route(
-        "GET",
-        _M + "/digest",
-        "digest",
-        "read",
-        "SHA-256 of the model at a position in the log, the same on all servers.",
-        (),
-        (schemas.Digest,),
-    ),
-    Route("GET", _M + "/activity", "activity", "read", "The last minutes, for the page /ui."),
-    Route(
-        "POST",
-        _M + "/snapshot",
-        "snapshot",
-        "admin",
-        "Write a snapshot of all models now.",
-        (),
-        (schemas.Snapshot,),
-    ),
-    Route(
-        "GET",
-        "/v1/experiments",
-        "experiments",
-        "read",
-        "The experiments that run, of this key.",
-        (),
-        (schemas.ExperimentList,),
-    ),
-    Route(
-        "PUT",
-        _E,
-        "put_experiment",
-        "admin",
-        "Begin an experiment: users are assigned to models. 200 if it runs with these arms.",
-        (schemas.ExperimentPut,),
-        (schemas.ExperimentInfo,),
-    ),
-    Route(
-        "GET",
-        _E,
-        "get_experiment",
-        "read",
-        "What an experiment says so far; look whenever you like.",
-        (),
-        (schemas.ExperimentInfo,),
-    ),
-    Route(
-        "DELETE",
-        _E,
-        "delete_experiment",
-        "admin",
-        "End an experiment; its models stay.",
-        (),
-        (schemas.Forgotten,),
-    ),
-    Route("GET", "/healthz", "healthz", None, "Whether the process lives."),
-    Route("GET", "/readyz", "readyz", None, "Whether feedback can be taken."),
-    Route("GET", "/metrics", "tell_metrics", "read", "Counters and latencies for Prometheus."),
-]
+ROUTES: list[Route] = []
+"""All addresses, in the order of ``Handlers``."""
+
+
+def serves(
+    method: str, path: str, role: str | None, *, takes: Any = None, tells: Any = None, **more: Any
+) -> Callable[[T], T]:
+    """Enter a method of ``Handlers`` in the table; its docstring is the summary."""
+
+    def kinds(kind: Any) -> tuple[type, ...]:
+        return () if kind is None else get_args(kind) or (kind,)
+
+    def enter(handler: T) -> T:
+        about = (handler.__name__, role, handler.__doc__ or "")
+        ROUTES.append(Route(method, path, *about, kinds(takes), kinds(tells), **more))
+        return handler
+
+    return enter
 
 
 class Router:
@@ -296,7 +130,7 @@ def document() -> dict[str, Any]:
     """Return the OpenAPI document of the service."""
     types: list[type] = [schemas.Error]
     for route in ROUTES:
-        types += [*route.requests, *route.answers]
+        types += [*route.takes, *route.tells]
     kinds = list(dict.fromkeys(types))
     found, components = msgspec.json.schema_components(
         kinds, ref_template="#/components/schemas/{name}"
@@ -329,7 +163,7 @@ def _one_of(kinds: tuple[type, ...], refs: dict[type, Any]) -> dict[str, Any]:
 
 def _operation(route: Route, refs: dict[type, Any]) -> dict[str, Any]:
     kind = "text/plain" if route.path == "/metrics" else "application/json"
-    good = {"description": "Done.", "content": {kind: {"schema": _one_of(route.answers, refs)}}}
+    good = {"description": "Done.", "content": {kind: {"schema": _one_of(route.tells, refs)}}}
     responses: dict[str, Any] = {"200": good}
     if route.name in ("put_model", "put_experiment"):
         responses["201"] = good
@@ -356,8 +190,8 @@ def _operation(route: Route, refs: dict[type, Any]) -> dict[str, Any]:
     if route.role is not None:
         found["security"] = [{"key": []}]
         found["description"] = f"Needs a key with the role `{route.role}`."
-    if route.requests:
-        body = {"application/json": {"schema": _one_of(route.requests, refs)}}
+    if route.takes:
+        body = {"application/json": {"schema": _one_of(route.takes, refs)}}
         if route.file:
             body["application/octet-stream"] = {"schema": {"type": "string", "format": "binary"}}
         found["requestBody"] = {"required": True, "content": body}

@@ -1,7 +1,5 @@
 """How well the clusters that were found agree with the true ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """Let a policy serve an environment's users, round after round."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A simulation in progress: compiled where possible, else through the public methods."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable

@@ -6,8 +6,8 @@ import os
 import re
 
 from clubcascade.errors import InvalidArgument, MissingExtra
-from clubcascade.storage.archive import modules
 from clubcascade.storage.base import Entry, Group, Row, Store, checksum, server_of
+from clubcascade.storage.folder import modules
 from clubcascade.storage.sqlite import SqliteStore
 
 __all__ = [

@@ -16,7 +16,6 @@ import psycopg
 
 from clubcascade.errors import StoreDamaged, StoreError, StoreLocked, StoreUnavailable
 from clubcascade.storage import snapshot_codec
-from clubcascade.storage.archive import Archive
 from clubcascade.storage.base import (
     FORMAT,
     SERVERS,
@@ -28,6 +27,7 @@ from clubcascade.storage.base import (
     checksum,
     row_checksum,
 )
+from clubcascade.storage.folder import Archive
 from clubcascade.storage.sql import SqlStore
 
 SCHEMA = """

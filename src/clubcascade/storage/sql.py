@@ -9,8 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from clubcascade.errors import StoreDamaged
-from clubcascade.storage import archive
-from clubcascade.storage.archive import Archive
+from clubcascade.storage import folder
 from clubcascade.storage.base import (
     BLANK,
     OWN,
@@ -21,6 +20,7 @@ from clubcascade.storage.base import (
     checksum,
     row_checksum,
 )
+from clubcascade.storage.folder import Archive
 
 PAGE = 1_000
 """Events that are read at a time."""
@@ -124,7 +124,7 @@ class SqlStore(Store):
         for at, payload in self.events(first - 1, until):
             events.append((at, payload))
             size += len(payload)
-            if len(events) == archive.EVENTS or size >= archive.ROOM:
+            if len(events) == folder.SEGMENT_EVENTS or size >= folder.SEGMENT_ROOM:
                 found = self.archive.write(events)
                 return found, [expected for _, _, expected in self.archive.read(found)]
         return None

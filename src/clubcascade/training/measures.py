@@ -13,6 +13,7 @@ from scipy import sparse
 from clubcascade import validation
 from clubcascade.core import Floats, Ints
 from clubcascade.features.log import ClickLog
+from clubcascade.kernels.ranking import rank_scores
 
 Scores = Callable[[Ints], Floats]
 """From users to the scores of all items, a row per user."""
@@ -111,16 +112,10 @@ def top_k(scores: Floats, k: int) -> Ints:
     array([[1, 3, 2]])
     """
     k = min(k, scores.shape[1])
-    if k == scores.shape[1]:
-        return np.argsort(-scores, axis=1, kind="stable")
-    some = np.sort(np.argpartition(-scores, k - 1, axis=1)[:, :k], axis=1)
-    least = np.take_along_axis(scores, some, axis=1).min(axis=1)
-    for row in np.flatnonzero((scores >= least[:, None]).sum(axis=1) > k).tolist():
-        better = np.flatnonzero(scores[row] > least[row])
-        tied = np.flatnonzero(scores[row] == least[row])[: k - len(better)]
-        some[row] = np.sort(np.concatenate([better, tied]))
-    order = np.argsort(-np.take_along_axis(scores, some, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(some, order, axis=1)
+    rows, best = np.empty((len(scores), k), np.int64), np.empty(k)
+    for row, own in zip(rows, np.ascontiguousarray(scores, np.float64), strict=True):
+        rank_scores(own, row, best)
+    return rows
 
 
 def worth(held: Held, scores: Scores, k: int) -> Worth:

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 import clubcascade as cc
-from clubcascade.service import activity as module
-from clubcascade.service.activity import Activity
-from clubcascade.service.describe import clusters
+from clubcascade.service import describe as module
+from clubcascade.service.describe import Activity, clusters
 from clubcascade.service.model import Model
 
 
