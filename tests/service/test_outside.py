@@ -15,6 +15,7 @@ import pytest
 
 from clubcascade.errors import StoreUnavailable
 from clubcascade.service.app import Service
+from clubcascade.service.decision import parse_id
 from clubcascade.service.http import Limits
 from clubcascade.service.keys import KeyFile
 from tests.service.shops import ITEMS, NAMES, Clock, D, play, shop
@@ -59,6 +60,7 @@ def test_a_list_made_while_the_clock_was_ahead_keeps_no_other(tmp_path):
         clock.now += 121
         s.look_after()
         assert s.feedback(old.id, 0) == "unknown" and s.waiting == 1
+        assert not s._store.decisions([parse_id(old.id)])
 
 
 def test_readers_of_the_digest_do_not_slow_feedback_down(tmp_path):
