@@ -132,7 +132,7 @@ def false_alarms(runs, table):
     header(
         f"A/A tests, {runs} runs of {AA_LISTS:,} lists, {LOOKS} looks: false alarms",
         "world", "by user, any time", "per list, any time",
-        "by user, 1.96 at every look", "per list, 1.96 at every look", "error, user / list",
+        "by user, 1.96 at every test", "per list, 1.96 at every test", "error, user / list",
     )  # fmt: skip
     for name, mean, stream in worlds() + (
         [("matrix, panel", None, 0)] if table is not None else []
@@ -222,7 +222,7 @@ def service(runs):
         f"A/A in the service, {runs} runs of {SERVICE_LISTS:,} lists of {SERVICE_USERS} users",
         "world", "false alarms", "points looked at",
     )  # fmt: skip
-    put = ExperimentPut("aa", "ab", (("now", "x", 1.0, False), ("new", "y", 1.0, False)))
+    put = ExperimentPut("aa", "ab", (("now", "x", 1.0, 1.0), ("new", "y", 1.0, 1.0)))
     for name, mean in RATES.items():
         rng, alarms, seen = np.random.default_rng(204), 0, 0
         for run in range(runs):
@@ -325,8 +325,8 @@ def offline(worlds, window, seeds, every_policy, kept):
     about = f"lists of {SAMPLED} of {USERS} users, M = {DRAWS}"
     header(
         f"Offline, {len(seeds)} logs of {window:,} {about}",
-        "world, policy", "W1", "W4", "ESS", "told", "bias", "coverage when told",
-        "coverage if always told", "item-wise", "self-normalised", "bracket",
+        "world, policy", "W1", "W4", "ESS", "shown", "bias", "coverage when shown",
+        "coverage if always shown", "item-wise", "self-normalised", "bracket",
     )  # fmt: skip
     every = []
     for world in worlds:

@@ -19,4 +19,6 @@ def _mathml(found):
     made = convert(formula, display=display)
     if "\\" in made:  # a command that it does not know
         raise ValueError(f"formula must be of commands that latex2mathml knows, got {formula!r}")
-    return made
+    return made.replace(
+        "<mi>&#x0007E;</mi>", "<mo>&#x0223C;</mo>"
+    )  # "is distributed as" is an operator

@@ -13,8 +13,8 @@ import pandas as pd
 from benchmarks.evaluation.goals import changes
 from clubcascade.core import Floats
 from clubcascade.experiment.bounds import BOUNDS
-from clubcascade.experiment.config import Panel
 from clubcascade.experiment.intervals import LEVEL
+from clubcascade.experiment.schema import Panel
 from clubcascade.report.contest import CLOSE, lost_at_end, lost_in_lists, users_have
 from clubcascade.report.estimates import Estimate
 from clubcascade.report.folders import KNOWN, POLICY, Run

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from clubcascade.experiment.config import Panel
+from clubcascade.experiment.schema import Panel
 from clubcascade.report.contest import Contest, after, contest, lost_in_lists, ratio_words
 from clubcascade.report.folders import Run
 from clubcascade.report.markdown import escaped, table

@@ -70,7 +70,7 @@ class InvalidData(ClubCascadeError, ValueError):
 
 
 class DownloadFailed(ClubCascadeError, OSError):
-    """A file could not be fetched whole; the same command goes on where it stopped."""
+    """A file could not be fetched whole; the same command continues where it stopped."""
 
 
 class StoreError(ClubCascadeError, OSError):

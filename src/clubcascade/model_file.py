@@ -12,7 +12,7 @@ import re
 import secrets
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from pathlib import Path
@@ -43,15 +43,8 @@ def write(
     """Write one policy: its registry name, parameters and state."""
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
     plain = {name: value for name, value in state.items() if name not in arrays}
-    header = {
-        "magic": _MAGIC,
-        "format": FORMAT,
-        "policy": policy,
-        "params": encode(params),
-        "plain": encode(plain),
-        "arrays": sorted(arrays),
-    }
-    _write(path, header, arrays)
+    header = {"magic": _MAGIC, "format": FORMAT, "policy": policy, "params": encode(params)}
+    _write(path, header, plain, arrays)
 
 
 def write_parts(
@@ -62,13 +55,16 @@ def write_parts(
     arrays: dict[str, npt.NDArray[Any]],
 ) -> None:
     """Write another kind of file, of plain values and arrays; ``magic`` names the kind."""
-    header = {"magic": magic, "format": format, "plain": encode(plain), "arrays": sorted(arrays)}
-    _write(path, header, arrays)
+    _write(path, {"magic": magic, "format": format}, plain, arrays)
 
 
 def _write(
-    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]
+    path: str | os.PathLike[str],
+    header: dict[str, Any],
+    plain: dict[str, Any],
+    arrays: dict[str, npt.NDArray[Any]],
 ) -> None:
+    header |= {"plain": encode(plain), "arrays": sorted(arrays)}
     with atomic_write(Path(path), mode=0o600, sync=True) as stream:
         write_archive(stream, header, arrays)
 
@@ -270,32 +266,27 @@ def decode(value: Any) -> Any:
         return [decode(part) for part in value]
     if not isinstance(value, dict):
         return value
-    match value:
-        case {"float": text}:
-            return float.fromhex(text)
-        case {"bytes": text}:
-            return bytes.fromhex(text)
-        case {"tuple": parts}:
-            return tuple(decode(part) for part in parts)
-        case {"set": parts}:
-            return {decode(part) for part in parts}
-        case {"range": parts}:
-            return range(*map(decode, parts))
-        case {"frozenset": parts}:
-            return frozenset(decode(part) for part in parts)
-        case {"utf8": text}:
-            return bytes.fromhex(text).decode("utf-8", "surrogatepass")
-        case {"uuid": text}:
-            return UUID(text)
-        case {"date": text}:
-            return date.fromisoformat(text)
-        case {"datetime": text}:
-            return datetime.fromisoformat(text)
-        case {"array": parts, "dtype": dtype}:
-            return np.array(decode(parts), dtype=np.dtype(dtype))
-        case {"dict": pairs}:
-            return {decode(key): decode(part) for key, part in pairs}
+    if value.keys() == {"array", "dtype"}:
+        return np.array(decode(value["array"]), dtype=np.dtype(value["dtype"]))
+    for kind, content in value.items():
+        if kind in _DECODERS:
+            return _DECODERS[kind](content)
     raise ModelFileError(f"unknown value in the header: {value!r}")
+
+
+_DECODERS: dict[str, Callable[[Any], Any]] = {
+    "float": float.fromhex,
+    "bytes": bytes.fromhex,
+    "tuple": lambda parts: tuple(map(decode, parts)),
+    "set": lambda parts: set(map(decode, parts)),
+    "range": lambda parts: range(*map(decode, parts)),
+    "frozenset": lambda parts: frozenset(map(decode, parts)),
+    "utf8": lambda text: bytes.fromhex(text).decode("utf-8", "surrogatepass"),
+    "uuid": UUID,
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "dict": lambda pairs: {decode(key): decode(part) for key, part in pairs},
+}
 
 
 def split_state(state: dict[str, Any], before: str = "") -> tuple[dict[str, Any], dict[str, Any]]:

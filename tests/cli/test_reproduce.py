@@ -15,14 +15,15 @@ from typer.testing import CliRunner
 from clubcascade import experiment
 from clubcascade.cli import experiments, reproduce
 from clubcascade.cli.app import app
-from clubcascade.experiment import RunReport, read_results
+from clubcascade.experiment import RunReport, read_results, runner
 from clubcascade.experiment.runner import Failure
+from tests.experiment import tiny
 from tests.test_command import heed_interrupts
 
-COMMAND = [sys.executable, "-m", "clubcascade", "reproduce", "--figure", "activity"]
+COMMAND = [sys.executable, "-m", "clubcascade", "reproduce", "--figure", "dcm"]
 SHORT = ["--rounds", "40", "--seeds", "1", "--jobs", "2"]
-ACTIVITY = ["--figure", "activity", *SHORT]
-RUNS = 27
+FIGURE = ["--figure", "dcm", *SHORT]
+RUNS = 15
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +41,7 @@ def done(tmp_path_factory):
     run = subprocess.run(
         [*COMMAND, *SHORT], cwd=folder, capture_output=True, text=True, encoding="utf-8"
     )
-    return run, folder / "clubcascade-results" / "activity"
+    return run, folder / "clubcascade-results" / "dcm"
 
 
 def test_it_writes_the_figure_and_the_numbers(done):
@@ -57,7 +58,7 @@ def test_it_writes_the_figure_and_the_numbers(done):
         "summary.csv",
     }
     for name in names - {"cells"}:
-        assert f"wrote {Path('clubcascade-results', 'activity', name)}" in run.stdout
+        assert f"wrote {Path('clubcascade-results', 'dcm', name)}" in run.stdout
     assert "regret after 40 rounds" in run.stdout
     assert "known clusters" in run.stdout
     assert len(read_results(folder).experiment.panels) == 3
@@ -80,7 +81,7 @@ def test_it_is_silent_when_piped(done):
 def test_a_second_call_reuses_what_is_there(done):
     _, folder = done
     before = {path: path.stat().st_mtime_ns for path in (folder / "cells").iterdir()}
-    result = call(*ACTIVITY, "--out", str(folder.parent))
+    result = call(*FIGURE, "--out", str(folder.parent))
     assert result.exit_code == 0
     assert {path: path.stat().st_mtime_ns for path in (folder / "cells").iterdir()} == before
 
@@ -145,7 +146,8 @@ def test_groups_run_without_what_has_no_data(tmp_path, monkeypatch):
     assert ctr.title.startswith("Clicks per round on small")
 
 
-def test_other_data_have_their_own_folder(tmp_path):
+def test_other_data_have_their_own_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "ProcessWorkers", tiny.InProcess)
     pool = make_pool(tmp_path / "small.npz")
     few = ["--figure", "ctr", "--data", pool, "--rounds", "5", "--seeds", "1", "--quick"]
     result = call(*few, "--out", str(tmp_path / "out"))
@@ -158,7 +160,7 @@ def test_other_data_have_their_own_folder(tmp_path):
 
 def test_an_unusable_folder_is_one_line_and_exit_2(tmp_path):
     (tmp_path / "file").touch()
-    result = call("--out", str(tmp_path / "file"), *ACTIVITY)
+    result = call("--out", str(tmp_path / "file"), *FIGURE)
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "file" in result.stderr and "Traceback" not in result.output
@@ -174,7 +176,7 @@ def test_failed_runs_are_told_and_exit_1(done, monkeypatch):
         lambda *a, **k: iter([(folder, report)]),
         raising=False,
     )
-    result = call(*ACTIVITY, "--out", str(folder.parent))
+    result = call(*FIGURE, "--out", str(folder.parent))
     assert result.exit_code == 1
     assert f"clubcascade: 7 of {RUNS} runs failed:" in result.stderr
     assert "  cell 4: ValueError: no" in result.stderr
@@ -183,7 +185,7 @@ def test_failed_runs_are_told_and_exit_1(done, monkeypatch):
 
 def started(folder: Path, rounds: int) -> subprocess.Popen[str]:
     """Start a run and wait until it has written a cell."""
-    cells = folder / "activity" / "cells"
+    cells = folder / "dcm" / "cells"
     before = len(list(cells.glob("*.npz")))
     run = subprocess.Popen(
         [*COMMAND, "--rounds", str(rounds), "--seeds", "1", "--out", str(folder)],
@@ -211,13 +213,13 @@ def same(stopped: Path, whole: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="process groups")
 def test_ctrl_c_and_kill_can_be_continued_to_the_same_results(tmp_path):
-    rounds = 10_000
+    rounds = 20_000
     run = started(tmp_path / "stopped", rounds)
     os.killpg(run.pid, signal.SIGINT)
     _, errors = run.communicate(timeout=600)
     assert run.returncode == 130
     assert errors == "clubcascade: interrupted; the same command continues where it stopped\n"
-    cells = tmp_path / "stopped" / "activity" / "cells"
+    cells = tmp_path / "stopped" / "dcm" / "cells"
     assert 0 < len(list(cells.glob("*.npz"))) < RUNS
 
     run = started(tmp_path / "stopped", rounds)
@@ -227,6 +229,6 @@ def test_ctrl_c_and_kill_can_be_continued_to_the_same_results(tmp_path):
 
     for folder in ("stopped", "whole"):
         arguments = ["--rounds", str(rounds), "--seeds", "1", "--out", str(tmp_path / folder)]
-        result = call("--figure", "activity", *arguments)
+        result = call("--figure", "dcm", *arguments)
         assert result.exit_code == 0
-    same(tmp_path / "stopped" / "activity", tmp_path / "whole" / "activity")
+    same(tmp_path / "stopped" / "dcm", tmp_path / "whole" / "dcm")

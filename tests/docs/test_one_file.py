@@ -1,8 +1,12 @@
 """A policy is one file: with that of CONTRIBUTING.md in its folder, all tests of policies pass."""
 
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+from numba.core.caching import _CacheLocator
 
 from tests.docs.pages import ROOT
 from tests.outside import GREEDY, environment
@@ -21,12 +25,25 @@ TESTS = [  # those that go through the registry, but for the ones that measure t
 WHICH = "greedy_ridge or test_reference or test_public_names"
 
 
+def take_along_compiled_kernels(root):
+    """The cache of NUMBA_CACHE_DIR is by path, with a stamp of the kernels."""
+    if cache := os.environ.get("NUMBA_CACHE_DIR"):
+        file = "src/clubcascade/kernels/jit.py"
+        old, new = (
+            Path(cache, _CacheLocator.get_suitable_cache_subpath(str(where / file)))
+            for where in (ROOT, root)
+        )
+        if old.is_dir():
+            shutil.copytree(old, new)
+
+
 def test_a_policy_is_one_file(tmp_path):
     for part in ROOT.iterdir():
         if part.name in ("src", "tests", "docs", "scripts"):
             shutil.copytree(part, tmp_path / part.name)  # compiled kernels come along
         elif part.is_file():
             shutil.copy2(part, tmp_path)
+    take_along_compiled_kernels(tmp_path)
     (tmp_path / "src/clubcascade/policies/greedy_ridge.py").write_text(GREEDY)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", WHICH, *TESTS],

@@ -133,12 +133,28 @@ def test_every_name_in_a_page_exists(page):
         resolve(name)
 
 
+PACKAGES = "|".join(path.parent.name for path in ROOT.glob("src/clubcascade/*/__init__.py"))
+TEACHING = [
+    page
+    for folder in ("tutorial", "howto", "explain")
+    for page in sorted((DOCS / folder).glob("*.md"))
+    if page.name != "release.md"
+]
+
+
+@pytest.mark.parametrize("page", TEACHING, ids=name_of)
+def test_every_page_that_teaches_has_a_picture_with_a_description(page):
+    pictures = re.findall(r"!\[(.*?)\]\((.*?)\)", read(page))
+    assert pictures
+    for description, file in pictures:
+        assert description and (page.parent / file).exists(), file
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_file_in_a_page_exists(page):
     text = re.sub(r"^```.*?^```$", "", read(page), flags=re.MULTILINE | re.DOTALL)
     files = re.findall(r"`((?:src|tests|scripts|docs)/[\w./-]+)`", text)
-    rooms = "kernels|policies|graph|click|datasets|environments|experiment|report|cli|checks"
-    files += [f"src/clubcascade/{f}" for f in re.findall(rf"`((?:{rooms})/[\w/.]*)`", text)]
+    files += [f"src/clubcascade/{f}" for f in re.findall(rf"`((?:{PACKAGES})/[\w/.]*)`", text)]
     for file in files:
         assert (ROOT / file).exists(), file
 

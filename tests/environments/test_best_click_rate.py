@@ -31,6 +31,7 @@ def test_it_is_the_oracles_share_of_rounds_with_a_click(arrivals, model):
     assert env.best_click_rate(K) == pytest.approx(clicked / (ROUNDS // 10), abs=0.03)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("arrivals", ARRIVALS, ids=str)
 def test_a_long_run_of_the_oracle_comes_close(arrivals):
     env = world(arrivals)

@@ -1,6 +1,7 @@
 """A/B by user: few false alarms however often one looks, and the sentence."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -112,6 +113,13 @@ def test_a_difference_is_found_and_said():
 def test_worse_is_said_as_fewer():
     assert filled(0.4).verdict().decision == "worse"
     assert "% fewer clicks than now; you can stop" in str(filled(0.4).verdict())
+
+
+def test_a_small_difference_is_not_said_to_be_none():
+    verdict = replace(filled(0.6).verdict(), relative=(0.004, 0.31))
+    assert str(verdict) == "new gets between 0.40% and 31% more clicks than now; you can stop"
+    verdict = replace(verdict, relative=(-0.2, -0.00001))
+    assert str(verdict) == "new gets between 0.01% and 20% fewer clicks than now; you can stop"
 
 
 def test_it_goes_on_and_says_how_long():

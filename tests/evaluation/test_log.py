@@ -66,12 +66,15 @@ def test_open_bandit_columns_are_read_as_they_are(tmp_path):
     item, place = rng.integers(0, 5, n), rng.integers(1, 4, n)
     rate = np.array([0.1, 0.2, 0.3, 0.6, 0.8])[item] / place  # a position bias
     columns = {
+        "": np.arange(n),  # the dataset's files have all of these columns, in this order
+        "timestamp": np.full(n, "2019-11-24 00:00:21.507306+00:00"),
         "item_id": item,
         "position": place,
         "click": (rng.random(n) < rate).astype(int),
         "propensity_score": np.full(n, 0.2),
         "user_feature_0": rng.integers(0, 40, n).astype(str),
         "user_feature_1": rng.integers(0, 2, n).astype(str),
+        "user-item_affinity_0": np.zeros(n),
     }
     csv.write_csv(pa.table(columns), tmp_path / "all.csv")
     log = Log.read(tmp_path / "all.csv", catalog)

@@ -9,16 +9,12 @@ import pytest
 
 from clubcascade.errors import ClubCascadeError, InvalidConfig, UnknownName
 from clubcascade.experiment.cells import plan
-from clubcascade.experiment.config import (
-    Experiment,
-    parse,
-    read_content,
-    read_experiment,
-    shipped,
-)
+from clubcascade.experiment.config import parse, read_experiment
+from clubcascade.experiment.files import read_content, shipped
 from clubcascade.experiment.provenance import provenance
 from clubcascade.experiment.results import experiment_text
 from clubcascade.experiment.running import build
+from clubcascade.experiment.schema import Experiment
 from clubcascade.experiment.tuners import settled, tuners
 from tests.experiment import tiny
 

@@ -39,4 +39,4 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "clubcascade.report.figures", raising=False)
     with pytest.raises(MissingExtra, match=r"needs matplotlib: pip install"):
-        lazy_attributes("clubcascade.report", {"FIGURES": "figures"})("FIGURES")
+        lazy_attributes("clubcascade.report", {"figures": ["FIGURES"]})("FIGURES")

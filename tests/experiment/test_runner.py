@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from clubcascade.errors import DataMissing, InvalidArgument, InvalidConfig
-from clubcascade.experiment import cell_store, read_experiment, read_results
+from clubcascade.experiment import cell_store, read_experiment, read_results, runner
 from clubcascade.experiment.progress import COMPILING, RUNNING, TUNING
 from clubcascade.experiment.results import COLUMNS
 from clubcascade.experiment.runner import run_experiment, run_experiments
@@ -35,7 +35,15 @@ def tuned(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tuned")
     seen = []
     experiment = tiny.parsed(tiny.tuned_content())
-    return run_experiment(experiment, folder, jobs=1, progress=seen.append), seen
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "ProcessWorkers", tiny.InProcess)
+        return run_experiment(experiment, folder, jobs=1, progress=seen.append), seen
+
+
+@pytest.fixture(autouse=True)
+def in_process(monkeypatch):
+    """Processes are tested by the run that is ``whole``, to which others are compared."""
+    monkeypatch.setattr(runner, "ProcessWorkers", tiny.InProcess)
 
 
 def contents(folder: Path) -> dict[str, object]:
@@ -347,7 +355,7 @@ def test_a_full_disk_stops_the_run_and_is_continued(whole, tmp_path, monkeypatch
         run_experiment(tiny.experiment(), tmp_path, jobs=2)
     assert [path.name for path in tmp_path.iterdir()] == ["cells"]
     assert len(list((tmp_path / "cells").iterdir())) == after
-    monkeypatch.undo()
+    monkeypatch.setattr(cell_store, "atomic_write", written)
     report = run_experiment(tiny.experiment(), tmp_path, jobs=2)
     assert report.reused == after
     assert contents(tmp_path) == contents(whole[0].folder)

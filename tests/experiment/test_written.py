@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import tomllib
 
-from clubcascade.experiment.config import parse, read_experiment, shipped
+from clubcascade.experiment.config import parse, read_experiment
+from clubcascade.experiment.files import shipped
 from clubcascade.experiment.results import experiment_text
 from tests.experiment import tiny
 

@@ -60,3 +60,26 @@ def parsed(table: dict[str, Any]) -> Experiment:
 
 def experiment(**changes: Any) -> Experiment:
     return parse(content(**changes))
+
+
+class InProcess:
+    """Workers without processes, for what is not about processes: they take seconds to start."""
+
+    def __init__(self, work: Any, jobs: int) -> None:
+        self.work = work
+
+    def __enter__(self) -> InProcess:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def prepare(self, work: Any, *arguments: Any) -> None:
+        work(*arguments)
+
+    def outcomes(self, tasks: Any) -> Any:
+        for task in tasks:
+            try:
+                yield task, self.work(task)
+            except Exception as error:
+                yield task, error

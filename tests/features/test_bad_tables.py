@@ -175,7 +175,7 @@ def test_words_for_no_value_leave_a_column_one_of_numbers(written):
 def test_a_word_among_numbers_is_named(written):
     rows = "".join(f"{n},{n}.5\n" for n in range(20))
     path = written(f"item,price\n{rows}x,cheap\n", "items.csv")
-    with pytest.raises(InvalidData, match="'price', got 'cheap' in row 21; .*--kind price=category"):
+    with pytest.raises(InvalidData, match="'price', got 'cheap' in row 21; .*--kind price=cat"):
         from_table(path)
     assert from_table(path, kinds={"price": "category"}).n_features > 1
     sizes = "".join(f"{n},{'SML'[n % 3]}\n{n}x,{n}\n" for n in range(20))

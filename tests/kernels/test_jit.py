@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 import clubcascade
 from clubcascade.kernels import jit, linear
@@ -91,3 +92,33 @@ def test_what_kernels_call_is_not_compiled_on_its_own():
     assert twice.inner.signatures and not twice.signatures
     assert twice(4) == 8  # from Python it is compiled when it is called
     assert len(twice.signatures) == 1
+
+
+def cache_file(folder):
+    file = IndexDataCacheFile(str(folder), "loop.run-1", jit.SOURCES)
+    file._data_name_pattern = jit._DataNames(Path(file._index_path))
+    return file
+
+
+def test_processes_that_save_at_once_never_take_each_others_code(tmp_path):
+    """Both have read the index before either wrote it; the slower one writes its code last."""
+    (tmp_path / "loop.run-1.1.nbc").write_bytes(b"code of an earlier release")
+    first, second = cache_file(tmp_path), cache_file(tmp_path)
+    write, written = first._save_data, []
+    first._save_data = lambda *data: written.append(data)
+    first.save("one policy", "its code")
+    second._load_index = dict
+    second.save("another policy", "other code")
+    write(*written[0])
+    third = cache_file(tmp_path)
+    assert third.load("another policy") == "other code"
+    assert third.load("one policy") in (None, "its code")
+    assert not (tmp_path / "loop.run-1.1.nbc").exists()
+
+
+def test_a_process_killed_before_its_code_is_written_leaves_nothing_to_run(tmp_path):
+    (tmp_path / "loop.run-1.1.nbc").write_bytes(b"code of an earlier release")
+    file = cache_file(tmp_path)
+    file._save_data = lambda name, data: None
+    file.save("a policy", "its code")
+    assert file.load("a policy") is None

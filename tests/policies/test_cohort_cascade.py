@@ -339,7 +339,7 @@ def test_agrees_over_a_long_run_of_many_users():
     state = twin.policy.state()
     assert state["model_count"][0] > RENEW
     shares = state["count"] / state["model_count"][state["label"]]
-    assert ((state["label"] > 0) & (shares < constants.SMALL_SHARE)).any()
+    assert ((state["label"] > 0) & (shares < constants.RENEW_GROWTH - 1)).any()
 
 
 # -- what everybody relies on --------------------------------------------------------------------
@@ -444,8 +444,8 @@ def test_late_users_find_their_cohort():
 def test_a_few_new_users_are_pioneers():
     numbers = [node for node in range(600) if posterior.is_warm_up(node, 0)]
     assert numbers == [15, 31, 47, 63, 79, 95, 111, 127, 255, 383, 511]
-    assert posterior.is_warm_up(15, constants.WARM_UP_OBSERVATIONS - 1)
-    assert not posterior.is_warm_up(15, constants.WARM_UP_OBSERVATIONS)
+    assert posterior.is_warm_up(15, constants.EARLY_OBSERVATIONS - 1)
+    assert not posterior.is_warm_up(15, constants.EARLY_OBSERVATIONS)
 
 
 @pytest.mark.compiled  # long

@@ -93,6 +93,7 @@ def test_the_share_is_measured():
         assert low <= policy.share <= high
 
 
+@pytest.mark.compiled
 def test_where_clicks_are_drawn_anew_nothing_changes():
     sizes = {"n_users": 10, "n_clusters": 2, "n_items": 40, "n_features": 5}
     env = cc.environments.Synthetic(**sizes, seed=3)
@@ -102,6 +103,7 @@ def test_where_clicks_are_drawn_anew_nothing_changes():
     assert np.array_equal(traces[0].regret, traces[1].regret)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("make", [cc.CohortCascade, cc.MultipleLinUCB])
 def test_it_pays_where_users_keep_their_mind(make):
     missed = {}

@@ -109,6 +109,8 @@ def test_rings_of_a_cohort_that_are_not_whole_are_refused():
         {"size": before["size"] + 1},
         {"tally": before["tally"] + [0, 1, 0, 0, 0]},
         {"tally": before["tally"] + [0, 0, 1, 0, 0]},
+        {"calibration": before["calibration"] - [1.0, 0.0]},
+        {"calibration": before["calibration"] - [0.0, 1.0]},
         {"noise": -before["noise"]},
     ]
     for parts in cut:

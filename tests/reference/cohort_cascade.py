@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from clubcascade.kernels import cohort_constants as constants
+from clubcascade.kernels.item_memory import LARGEST_LOGIT
 from tests.reference.item_memory import ItemMemory
 
 WITHIN, BETWEEN = constants.WITHIN_VARIANCE, constants.BETWEEN_VARIANCE
@@ -166,14 +167,14 @@ class CohortCascade:
         predictor = self.predictor[self.bucket(user)]
         number = self.users.index(user) if user in self.users else len(self.users)
         warm_up = [*range(15, 128, 16), *range(255, number + 1, 128)]
-        if number not in warm_up or self.count(user) >= constants.WARM_UP_OBSERVATIONS:
+        if number not in warm_up or self.count(user) >= constants.EARLY_OBSERVATIONS:
             return predictor
         return predictor if PREDICTORS[predictor][1] <= 1.0 else PREDICTORS.index(("cohort", 1.0))
 
     def mixed(self, user):
         """The mean of the cohorts, each as probable as the user's clicks make it; None if not."""
         cohorts = self.occupied()
-        few = self.count(user) < constants.MIXED_OBSERVATIONS
+        few = self.count(user) < constants.EARLY_OBSERVATIONS
         if not few or not 2 <= len(cohorts) <= constants.MOST_MIXED:
             return None
         noise = max(self.noise, constants.LOWEST_NOISE)
@@ -220,7 +221,7 @@ class CohortCascade:
         return self.passes_over and weak and (k > 1 or self.bonus() > 0)
 
     def bonus(self):
-        return constants.WIDTH_BONUS * self.memory.share * math.sqrt(self.noise)
+        return self.memory.share * math.sqrt(self.noise)
 
     def candidate_scores(self, user, items, k, first, second, before=None):
         """What items are ranked by: the better of the drawn weights and their mirror image.
@@ -344,10 +345,8 @@ class CohortCascade:
         means = (own, own if mixed is None else mixed)
         errors = [((y - self.chance(X @ mean)) ** 2).sum() for mean in means]
         self.mixture_error[place] = fade * self.mixture_error[place] + errors
-        doubt = min(
-            1,
-            (self.noise / 16 if self.logistic else self.noise) / constants.FAIR_COIN_VARIANCE,
-        )
+        fair_coin = 4 if self.logistic else 1 / 4
+        doubt = min(1, self.noise / fair_coin)
         self.tolerance = (
             doubt * self.count_of(0) / (self.count_of(0) + constants.TOLERANCE_OBSERVATIONS)
         )
@@ -359,7 +358,7 @@ class CohortCascade:
     def straightened(self, user, X, y):
         """Observations linearized, after their noise is measured."""
         expected = self.expected(user)
-        z = np.clip(X @ expected, -constants.LARGEST_LOGIT, constants.LARGEST_LOGIT)
+        z = np.clip(X @ expected, -LARGEST_LOGIT, LARGEST_LOGIT)
         rest = (y - self.chance(z)) / np.sqrt(self.chance(z) * (1 - self.chance(z)))
         if self.measures_noise:
             for square in (2 * rest) ** 2:
@@ -371,7 +370,7 @@ class CohortCascade:
         """Observations linearized, with variance 4."""
         if not self.logistic:
             return X, y
-        z = np.clip(X @ weights, -constants.LARGEST_LOGIT, constants.LARGEST_LOGIT)
+        z = np.clip(X @ weights, -LARGEST_LOGIT, LARGEST_LOGIT)
         m = self.chance(z)
         slope = m * (1 - m)
         scale = 2 * np.sqrt(slope)
@@ -381,7 +380,7 @@ class CohortCascade:
         """Errors of the predictors, with margin and head start."""
         strongest_first = sorted({precision for _, precision in PREDICTORS}, reverse=True)
         steps = np.array([strongest_first.index(precision) for _, precision in PREDICTORS])
-        ahead = np.full(len(PREDICTORS), constants.HEAD_START)
+        ahead = np.ones(len(PREDICTORS))
         ahead[PREDICTORS.index(("everyone", 4.0))] = 0
         share = 1 + self.evaluated[place] / constants.HEAD_START_OBSERVATIONS
         return self.error[place] * (1 + constants.MARGIN * steps) + ahead / share
@@ -389,7 +388,7 @@ class CohortCascade:
     def tolerated(self, place, best):
         """The smallest precision that is hardly worse, if already the best one is weak."""
         prior_mean, precision = PREDICTORS[best]
-        if precision > constants.PRECISIONS[constants.FIRST_PERSONAL]:
+        if precision > 4:
             return best
         tolerance = self.tolerance * (constants.TOLERANCE + constants.EARLY_TOLERANCE / 2**place)
         least = self.error[place, best]
@@ -441,7 +440,7 @@ class CohortCascade:
     def of_own(self, user):
         """Evidence in the user's own cohort without the user, unless it hardly counts there."""
         g = self.label[user]
-        if self.count(user) <= constants.SMALL_SHARE * self.count_of(g):
+        if self.count(user) <= (constants.RENEW_GROWTH - 1) * self.count_of(g):
             return self.evidence([user], self.weights(g), self.spread(g))
         covariance, prior_mean = self.ridge([other for other in self.members(g) if other != user])
         return self.evidence([user], prior_mean, covariance + WITHIN * np.eye(self.d))

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from msgspec import structs
 
-from clubcascade.experiment.config import Experiment, parse
+from clubcascade.experiment.config import parse
 from clubcascade.experiment.results import Results, experiment_text
+from clubcascade.experiment.schema import Experiment
 from clubcascade.report.folders import Run
 from tests.experiment import tiny
 

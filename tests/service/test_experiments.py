@@ -10,7 +10,7 @@ import clubcascade as cc
 from clubcascade.checks._rounds import learned, same
 from clubcascade.errors import ClubCascadeError, InvalidArgument, InvalidItems, UnknownName
 from clubcascade.service.decision import Decision
-from clubcascade.service.events import Answered, ExperimentPut, read_event
+from clubcascade.service.events import Answered, ExperimentPut, ModelGone, UserGone, read_event
 from clubcascade.service.experiments import POINTS, Curve, Experiment, Results
 from clubcascade.service.history import export
 from clubcascade.service.keys import KeyFile
@@ -144,8 +144,9 @@ def test_all_servers_agree_also_after_a_restart(tmp_path):
         assert s.position == position and s._models.loaded == position
         assert s.experiment("spring") == told
         s.delete_experiment("spring")
+        assert s.experiment("spring") == told | {"ended": s.position, "position": s.position}
         with pytest.raises(UnknownName, match="experiment"):
-            s.experiment("spring")
+            s.delete_experiment("spring")
         s.create_experiment("spring", ARMS)  # another one: it begins at nothing
         assert s.experiment("spring")["lists"] == 0
 
@@ -198,18 +199,18 @@ def test_interleaving_is_a_screen(tmp_path):
 def test_an_arm_may_be_greedy(tmp_path):
     """One model, with and without exploration; it learns each list once."""
     with ready(tmp_path, policy="cohort_cascade") as s:
-        s.create_experiment("x", {"explores": ("default", 1), "greedy": ("default", 1, True)})
+        s.create_experiment("x", {"explores": ("default", 1), "greedy": ("default", 1, 0)})
         seen = visit(s, range(40), {"explores": 0.5, "greedy": 0.5}, name="x")
         assert {(shown.arm, shown.greedy) for shown in seen} == {
             ("explores", False),
             ("greedy", True),
         }
         assert s.model().counters["learned"] == 40
-        with pytest.raises(InvalidArgument, match="greedy must be left to the arms"):
+        with pytest.raises(InvalidArgument, match="greedy and explore must be left to the arms"):
             s.recommend("a", 2, model="x", greedy=True)
         s.delete_experiment("x")
         s.create_experiment(
-            "x", {"explores": ("default", 1), "greedy": ("default", 1, True)}, mode="interleave"
+            "x", {"explores": ("default", 1), "greedy": ("default", 1, 0)}, mode="interleave"
         )
         shown = visit(s, range(40), 0.5, name="x")
         assert any(1 in each.teams for each in shown)
@@ -223,7 +224,12 @@ def test_an_arm_may_be_greedy(tmp_path):
         ("spring", {"a": ("default", 1)}, "ab", "arms must be 2 to 10"),
         ("spring", ARMS, "abc", "mode must be"),
         ("spring", ARMS | {"c": ("popular", 1)}, "interleave", "arms must be 2 to be interleaved"),
-        ("spring", {"a": ("default", 1), "b": ("default", 1)}, "ab", "of different models"),
+        (
+            "spring",
+            {"a": ("default", 1), "b": ("default", 1)},
+            "ab",
+            "arms must differ in model or explore",
+        ),
         ("spring", {"a": ("default", 1), "b": ("other", 0)}, "ab", "share above 0"),
         ("spring", {"a": ("default", 1), "b": ("other", -1)}, "ab", r"arms\['b'\].share must be"),
         ("spring", {"a": ("default", 1), "b": ("nobody", 1)}, "ab", "nobody"),
@@ -266,7 +272,7 @@ def test_a_curve_has_a_bounded_number_of_points():
 
 def test_experiments_between_equals_have_few_false_alarms():
     """Users differ, and one looks at every point of the curve."""
-    put = ExperimentPut("aa", "ab", (("now", "x", 1.0, False), ("new", "y", 1.0, False)))
+    put = ExperimentPut("aa", "ab", (("now", "x", 1.0, 1.0), ("new", "y", 1.0, 1.0)))
     rng, alarms, said = np.random.default_rng(8), 0, 0
     for run in range(40):
         experiment = Experiment(put, run + 1)
@@ -285,7 +291,7 @@ def test_experiments_between_equals_have_few_false_alarms():
         said += len(bounds)
         alarms += any(low > 0 or high < 0 for low, high in bounds)
     assert said > 100
-    assert alarms <= 2  # 500 runs of the same statistics: tests/evaluation/test_ab_test.py
+    assert alarms <= 2  # 500 runs of this: python -m benchmarks.verdict service
 
 
 # -- over HTTP -------------------------------------------------------------------------------------
@@ -312,12 +318,17 @@ def test_an_experiment_over_http(tmp_path):
         assert (told["lists"], told["users"], told["clicks"]) == (40, 40, 40)
         assert sum(each["lists"] for each in told["arms"]) == 40
         assert "go on" in told["verdicts"][0]["sentence"]
-        assert client.get("/v1/experiments").json() == {"experiments": ["spring"]}
+        running = {"experiments": ["spring"], "ended": []}
+        assert client.get("/v1/experiments").json() == running
         assert client.get("/v1/models/other").json()["counters"]["learned"] == 40
         for name in ("models", "experiments", "spring"):
             assert client.put(f"/v1/models/{name}", json={"n_features": 2}).status_code >= 400
         assert client.delete("/v1/experiments/spring").status_code == 200
-        assert client.get("/v1/experiments/spring").status_code == 404
+        assert client.get("/v1/experiments").json() == {"experiments": [], "ended": ["spring"]}
+        ended = client.get("/v1/experiments/spring").json()
+        assert ended["ended"] and ended["lists"] == 40
+        assert client.delete("/v1/experiments/spring").status_code == 404
+        assert client.get("/v1/experiments/other").status_code == 404
         assert client.post("/v1/spring/recommend", json={"user": 1, "k": 2}).status_code == 404
         wrong = {"arms": {"a": {"model": "default"}, "b": {"model": "nobody"}}}
         assert client.put("/v1/experiments/x", json=wrong).status_code == 404
@@ -407,3 +418,216 @@ def test_an_expired_list_is_unknown_to_every_server(tmp_path):
             a.look_after()
         b.follow()
         assert [s.feedback(shown.id, 0) for s in (a, b)] == ["unknown", "unknown"]
+
+
+# -- exploration -----------------------------------------------------------------------------------
+
+
+def test_a_share_of_the_lists_explores(tmp_path):
+    """Per model, per request and per arm; what it costs and buys is told."""
+    with ready(tmp_path, policy="cohort_cascade") as s:
+        s.create_model("calm", "cohort_cascade", n_features=D, explore=0.25)
+        s.register_items(NAMES, ITEMS, model="calm")
+        greedy = [s.recommend(user, 2, model="calm").greedy for user in range(400)]
+        assert 0.68 < np.mean(greedy) < 0.82
+        greedy = [s.recommend(user, 2, model="calm", explore=0.75).greedy for user in range(400)]
+        assert 0.18 < np.mean(greedy) < 0.32
+        assert {s.recommend(user, 2, explore=0).greedy for user in range(40)} == {True}
+        assert {s.recommend(user, 2, explore=1).greedy for user in range(40)} == {False}
+        s.create_experiment("x", {"all": ("default", 1), "half": ("default", 1, 0.5)})
+        seen = visit(s, [n % 100 for n in range(600)], {"all": 0.5, "half": 0.5}, name="x")
+        told = {each["arm"]: each for each in s.experiment("x")["arms"]}
+        for name, share in (("all", 1.0), ("half", 0.5)):
+            mine = [shown for shown in seen if shown.arm == name]
+            exploring = [shown for shown in mine if not shown.greedy]
+            assert told[name]["explore"] == share
+            assert told[name]["exploring_lists"] == len(exploring)
+            assert abs(len(exploring) / len(mine) - share) < 0.12
+            assert 0 <= told[name]["exploring_clicks"] <= told[name]["clicks"]
+            assert told[name]["items"] == len({item for shown in mine for item in shown.items})
+        with pytest.raises(InvalidArgument, match="greedy and explore must be left to the arms"):
+            s.recommend("a", 2, model="x", explore=0.5)
+        s.snapshot()
+    with shop(tmp_path, n_features=None) as s:
+        greedy = [s.recommend(user, 2, model="calm").greedy for user in range(400)]
+        assert 0.68 < np.mean(greedy) < 0.82
+        assert s.experiments["x"].put.arms[1] == ("half", "default", 1.0, 0.5)
+
+
+def test_what_cannot_be_greedy_must_explore(tmp_path):
+    with ready(tmp_path) as s:  # "default" is random
+        before = s.position
+        for call in (
+            lambda: s.create_model("y", "random", explore=0.5),
+            lambda: s.create_experiment("x", {"a": ("other", 1), "b": ("default", 1, 0.5)}),
+            lambda: s.recommend("a", 2, explore=0.99),
+            lambda: s.recommend("a", 2, greedy=True),
+        ):
+            with pytest.raises(InvalidArgument, match="explore must be 1, and greedy false"):
+                call()
+        for wrong in (-0.1, 1.1, float("nan"), "much", None):
+            with pytest.raises(InvalidArgument, match=r"arms\['b'\].explore must be"):
+                s.create_experiment("x", {"a": ("default", 1), "b": ("other", 1, wrong)})
+        with pytest.raises(InvalidArgument, match="explore must be"):
+            s.recommend("a", 2, model="other", explore=2)
+        assert s.position == before
+
+
+def test_earlier_logs_say_which_arms_are_greedy():
+    arms = [["a", "m", 1.0, False], ["b", "m", 1.0, True], ["c", "m", 1.0, 0.25]]
+    assert [arm[3] for arm in ExperimentPut.read("x", "ab", arms).arms] == [1.0, 0.0, 0.25]
+    assert ExperimentPut.read("x", "ab", [("a", "m", 1.0, 1.0)]).arms[0][3] == 1.0
+
+
+# -- after the end, and among several --------------------------------------------------------------
+
+
+def test_a_verdict_can_be_read_after_the_end(tmp_path):
+    with ready(tmp_path) as s:
+        s.create_experiment("spring", ARMS)
+        waits = s.recommend("late", 2, model="spring")
+        visit(s, range(40), {"now": 0.5, "new": 0.5})
+        told = s.experiment("spring")
+        s.delete_experiment("spring")
+        end = s.position
+        assert s.feedback(waits.id, 0) == "applied"  # the model learns; the verdict stands
+        s.delete_model("other")
+        told |= {"ended": end, "position": end}
+        assert s.experiment("spring") == told
+        s.snapshot()
+        s.forget_user(7)
+        assert s.experiment("spring")["users"] == 39
+    with shop(tmp_path, n_features=None) as s:
+        assert list(s.ended) == ["spring"] and s.experiment("spring")["users"] == 39
+
+
+def test_few_ended_experiments_are_remembered(tmp_path, monkeypatch):
+    monkeypatch.setattr("clubcascade.service.models.MOST_ENDED", 2)
+    with ready(tmp_path) as s:
+        for name in ("a", "b", "a", "c"):
+            s.create_experiment(name, ARMS)
+            s.delete_experiment(name)
+        assert list(s.ended) == ["a", "c"]
+
+
+def test_someone_forgotten_does_not_count_before_the_log_is_erased(tmp_path):
+    """The event that forgets comes first, and what it names is erased after it."""
+    experiment = Experiment(
+        ExperimentPut("x", "ab", (("a", "m", 1.0, 1.0), ("b", "n", 1.0, 1.0))), 1
+    )
+    log = []
+    for at, user in enumerate("uvw"):
+        decision = Decision(str(at), (1, 2), None, 0, "m", user, experiment="x/1", arm="a")
+        log.append((at + 2, Answered(decision, "applied", (2, ()), 0)))
+    results = Results(experiment).follow(lambda after: [each for each in log if each[0] > after])
+    assert results.tell()["users"] == 3
+    log.append((9, UserGone("m", (3,))))
+    results = results.follow(lambda after: [each for each in log if each[0] > after])
+    assert (results.tell()["users"], results.position) == (2, 9)
+
+
+def test_a_model_that_another_server_deletes_is_missed_with_a_sentence(tmp_path):
+    with ready(tmp_path) as s:
+        s.create_experiment("spring", ARMS)
+        waits = [s.recommend(user, 2, model="spring") for user in range(20)]
+        s._call(lambda: s._writer.record(ModelGone("other")))  # it did not know the experiment yet
+        for user in range(20):
+            with pytest.raises(UnknownName, match="other"):
+                s.recommend(user, 2, model="spring")
+        s.feedback_many([(shown.id, 0) for shown in waits])
+        assert s.experiment("spring")["lists"] == 20
+        s.delete_experiment("spring")
+        assert s.experiment("spring")["lists"] == 20
+    with shop(tmp_path, n_features=None) as s:
+        assert s.experiment("spring")["lists"] == 20
+
+
+def test_experiments_on_postgresql(database):
+    """Two servers, one that joins in the middle, and one that begins anew, say the same."""
+    url = database
+    with ready(url) as a:
+        a.create_experiment("spring", ARMS)
+        visit(a, range(60), {"now": 0.3, "new": 0.7})
+        with shop(url, n_features=None) as b:
+            b.follow()
+            assert [b.experiments["spring"].arm_of(user) for user in range(60)] == [
+                a.experiments["spring"].arm_of(user) for user in range(60)
+            ]
+            visit(b, range(30, 90), {"now": 0.3, "new": 0.7}, seed=1)
+            a.follow()
+            assert a.experiment("spring") == b.experiment("spring")
+            assert a.experiment("spring")["lists"] == 120
+            b.forget_user(31)
+            a.follow()
+            told = a.experiment("spring")
+            assert told == b.experiment("spring") and (told["lists"], told["users"]) == (118, 89)
+            a.delete_experiment("spring")
+            b.follow()
+            assert b.experiment("spring") == a.experiment("spring")
+    with shop(url, n_features=None) as c:
+        again = c.experiment("spring")
+        assert (again["lists"], again["users"]) == (118, 89) and again["ended"]
+
+
+# -- nonsense --------------------------------------------------------------------------------------
+
+NONSENSE = [
+    {},
+    {"arms": None},
+    {"arms": []},
+    {"arms": {}},
+    {"arms": {"a": {"model": "default"}}},
+    {"arms": {"a": {}, "b": {}}},
+    {"arms": {"a": "default", "b": "other"}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": 7}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "default"}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": ""}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "x" * 1000}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "spring"}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "other", "share": -1}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "other", "share": 1e999}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "other", "share": "half"}}},
+    {"arms": {"a": {"model": "default", "share": 0}, "b": {"model": "other", "share": 0}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "other", "explore": 2}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "other", "explore": None}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "other", "greedy": True}}},
+    {"arms": {"": {"model": "default"}, "x" * 65: {"model": "other"}}},
+    {"arms": {f"{n}": {"model": "default", "explore": n / 20} for n in range(11)}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "longer"}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "empty"}}},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "other"}}, "mode": "both"},
+    {"arms": {"a": {"model": "default"}, "b": {"model": "other"}}, "salt": "mine"},
+]
+
+
+def test_nonsense_is_refused_with_a_sentence(tmp_path):
+    with serving(tmp_path) as (client, service):
+        stock(client)
+        for name, n_features in (("other", D), ("empty", D), ("longer", D + 1)):
+            client.put(f"/v1/models/{name}", json={"policy": "c3_ucb", "n_features": n_features})
+        stock(client, "other")
+        before = service.open_shop.position
+        for body in NONSENSE:
+            text = json.dumps(body).replace("Infinity", "1e999")
+            for name in ("x", "default"):
+                answer = client.put(f"/v1/experiments/{name}", content=text)
+                assert 400 <= answer.status_code < 500, (body, answer.text)
+                assert len(answer.json()["error"]["reason"]) > 10, answer.text
+        good = {"arms": {"a": {"model": "default"}, "b": {"model": "other"}}}
+        for name in ("items", "a b", "x" * 65, "%00", "..", "default"):
+            answer = client.put(f"/v1/experiments/{name}", json=good)
+            assert 400 <= answer.status_code < 500, (name, answer.text)
+        for body in (b"", b"[", b"null", b"\xff\xfe", b'{"arms": ' * 2_000):
+            assert 400 <= client.put("/v1/experiments/x", content=body).status_code < 500
+        assert (service.open_shop.position, client.get("/v1/experiments").json()) == (
+            before,
+            {"experiments": [], "ended": []},
+        )
+        assert client.put("/v1/experiments/x", json=good).status_code == 201
+        gone = client.delete("/v1/models/other")
+        assert gone.status_code == 422 and "in an experiment" in gone.text
+        for explore in (-1, 2, "x"):
+            asked = {"user": 1, "k": 2, "explore": explore}
+            assert client.post("/v1/other/recommend", json=asked).status_code == 422
+        calm = {"policy": "c3_ucb", "n_features": D, "explore": 0.5}
+        assert client.put("/v1/models/calm", json=calm).json()["explore"] == 0.5

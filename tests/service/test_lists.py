@@ -1,6 +1,7 @@
 """A store is a log of lists: evaluation from what a service has written, and from nothing else."""
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
@@ -151,3 +152,51 @@ def test_lists_whose_items_came_with_the_request_are_counted(tmp_path):
         s.feedback(s.recommend("a", 2).id)
     told = cc.evaluate(log_of(tmp_path / "store", "default"), cc.Random(n_features=D))
     assert told.reasons == ("the candidates of 1 of 2 lists are missing",)
+
+
+# -- nonsense --------------------------------------------------------------------------------------
+
+
+def test_broken_exports_are_refused_with_a_sentence(folder, tmp_path):
+    home, _ = folder
+    whole, path = pq.read_table(home / "out"), tmp_path / "log.parquet"
+    catalog = cc.Catalog(np.vstack([ITEMS, ITEMS[:1]]), ids=[1, 2, 3, 4, 5, "new"])
+
+    def said(changed=None, left_out=(), rows=600):
+        columns = whole.slice(0, rows).to_pydict() | (changed or {})
+        columns = {name: each for name, each in columns.items() if name not in left_out}
+        pq.write_table(pa.table(columns), path)
+        try:
+            log = Log.read(path, catalog, user=int)
+        except InvalidData as error:
+            return str(error)
+        told = cc.evaluate(log, cc.Random(n_features=D), logging=POLICY.fresh(), draws=4)
+        assert not told.can_tell
+        return "; ".join(told.reasons)
+
+    assert said(left_out=["items"]).startswith("a log must have a column 'items'")
+    assert "positions of the models" in said(left_out=["model_position"])
+    assert "does not draw" not in said()
+    assert said(rows=0) == "the log is empty"
+    assert said({"user": ["7"] * 600}) == "1 users in the window are below 30"
+    assert "user must be an id of the kind asked for, got 'bob'" in said({"user": ["bob"] * 600})
+    assert "user must be an id" in said({"user": [None] * 600})
+    assert "items must be a list in every row, got none in 0" in said({"items": [None] * 600})
+    assert "made must be a column of numbers" in said({"model_position": [1e300] * 600})
+
+
+def test_a_file_of_training_is_refused_with_the_reason(folder, tmp_path):
+    rng = np.random.default_rng(1)
+    items = [{"item_id": n, "price": n / 2} for n in range(12)]
+    clicks = [
+        {"user": int(user), "item": int(2 * rng.integers(6) + user % 2), "time": at}
+        for at, user in enumerate(rng.integers(20, size=300))
+    ]
+    file = tmp_path / "shop.cc"
+    cc.train(clicks, items, n_features=3, als=False, judge=False, weight=0.2, strength=1).save(file)
+    words = ["evaluate", "--store", str(folder[0] / "store"), "--against", str(file)]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2 and "item vectors of its own" in " ".join(done.output.split())
+    (tmp_path / "no.cc").write_text("no")
+    done = CliRunner().invoke(app, [*words[:-1], str(tmp_path / "no.cc")])
+    assert done.exit_code == 2 and "must be a whole clubcascade model file" in done.output

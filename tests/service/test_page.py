@@ -181,6 +181,27 @@ def test_an_experiment_is_shown_with_its_verdict_and_its_band(browser, tmp_path)
         expect(page.locator("#tip")).to_have_text(re.compile(r"after [\d,]+ lists-?\d"))
         expect(page.locator("#lines")).to_contain_text("model default:")
         expect(page.locator("#lines")).to_contain_text("model popular:")
+        table = shown.locator("table")
+        expect(table).to_contain_text("learned (model default)")
+        expect(table).not_to_contain_text("lists that explore")
+        page.set_viewport_size({"width": 360, "height": 700})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        page.close()
+        service.shop.delete_experiment(EXPERIMENT)
+        page = browser.new_page()
+        page.goto(f"{client.base_url}/ui")
+        expect(page.locator("#experiment")).to_contain_text("It has ended.")
+        expect(page.locator("#experiment")).to_contain_text(told["verdicts"][0]["sentence"])
+        page.close()
+        arms = {"all": ("default", 1), "few": ("default", 1, 0.2)}
+        service.shop.create_experiment("calm", arms)
+        pieces = [(service.shop.recommend(n, 4, model="calm").id, 0) for n in range(60)]
+        service.shop.feedback_many(pieces)
+        page = browser.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{client.base_url}/ui")
+        expect(page.locator("#experiment table")).to_contain_text("lists that explore")
+        expect(page.locator("#experiment")).to_contain_text("60 users and 60 lists so far")
         assert errors == []
         page.close()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clubcascade as cc
-from clubcascade.errors import InvalidArgument, ModelFileError
+from clubcascade.errors import InvalidArgument, InvalidItems, ModelFileError
 from clubcascade.service import events, history
 from clubcascade.service.events import ItemsPut, ModelMade, read_event, write_event
 from clubcascade.service.http import Limits
@@ -519,4 +519,10 @@ def test_an_item_is_known_by_number_or_by_text(file, tmp_path):
         assert s.model().catalog.ids[before:] == [61, "hot tea"]
         with pytest.raises(InvalidArgument, match="ids must be distinct"):
             s.register_items([7, "7"], [vector, vector])
+        shown = s.recommend("ann", 3, candidates=["3", 7, "61"]).items
+        assert sorted(shown) == [3, 7, 61]
+        with pytest.raises(InvalidItems, match="candidates must be distinct"):
+            s.recommend("ann", 1, candidates=["3", 3])
+        with pytest.raises(InvalidItems, match="ids of registered items of model 'default', got"):
+            s.recommend("ann", 1, candidates=["03"])
         assert s.remove_items(["61"]) == 1

@@ -101,18 +101,22 @@ def test_a_run_with_several_clicks_is_the_literal_story(stop):
     """Word for word: a user of the dependent click model and Algorithm 1, up to the last click."""
     env = cc.environments.Synthetic(**SIZES, click=cc.click.DCM(stop))
     policy = cc.ClubCascade(n_features=3, users=range(7), alpha=0.5, beta=0.5, reg=1.0)
+    shadow = policy.fresh()  # ties are legal: it says which list is shown, the literal one judges
     reference = Literal(3, range(7), alpha=0.5, beta=0.5, reg=1.0)
     trace = cc.simulate(policy, env, rounds=400, k=4, seed=9)
     env.reset(9)
     rewards = several = 0
     for t in range(400):
         user, catalog = env.next_user()
-        rows = reference.recommend(user, catalog.features, 4)
+        rows = shadow.recommend(user, catalog, 4)
+        bounds = reference.bounds(user, catalog.features)
+        np.testing.assert_allclose(bounds[rows], np.sort(bounds)[:-5:-1], atol=1e-9)
         chances = env.attraction[env.kind[user], rows]
         luck_of_items = [counter_rng.uniform(env.keys[2], t, row) for row in rows]
         ends = [counter_rng.uniform(env.keys[3], t, p) < dcm.at(stop, p) for p in range(4)]
         examined, clicks, _ = dcm.look(luck_of_items < chances, ends)
         reference.update(user, catalog.features[rows], examined, clicks)
+        shadow.update(user, catalog[rows], cc.Feedback(examined, tuple(clicks)))
         rewards += bool(clicks)
         several += len(clicks) > 1
         assert reference.margin > 1e-9, "rounding might decide: choose another seed"

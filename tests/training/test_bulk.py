@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 import clubcascade as cc
-from clubcascade.errors import InvalidArgument, InvalidData
+from clubcascade.errors import InvalidArgument, InvalidData, InvalidItems
 from clubcascade.training import ListDataset, bulk, learn_log
 
 D, K = 3, 4
@@ -81,6 +81,53 @@ def test_the_number_of_threads_changes_no_bit(make, catalog, tmp_path):
     one, three = (learn_log(make(), tmp_path, catalog, workers=n) for n in (1, 3))
     for name, value in one.state().items():
         np.testing.assert_array_equal(value, three.state()[name], err_msg=name)
+
+
+@pytest.mark.parametrize("make", POLICIES)
+def test_the_size_of_chunks_changes_no_bit(make, catalog, tmp_path, monkeypatch):
+    write(tmp_path, columns(catalog))
+    small = learn_log(make(), tmp_path, catalog).state()
+    monkeypatch.setattr(bulk, "ROWS", 7)
+    for name, value in learn_log(make(), tmp_path, catalog).state().items():
+        np.testing.assert_array_equal(value, small[name], err_msg=name)
+
+
+@pytest.mark.parametrize(("after", "until"), [(0, 400), (0, 131), (130, 270), (267, None)])
+def test_chunks_start_and_end_where_they_are_asked_to(after, until, catalog, tmp_path):
+    given = columns(catalog)
+    table = pa.table(given)
+    for n in range(2):  # files of several row groups
+        path = tmp_path / f"{n}.parquet"
+        parquet.write_table(table.slice(200 * n, 200), path, row_group_size=60)
+    found, end = [], after
+    for end, lists in ListDataset(tmp_path, catalog).chunks(after, until):
+        found += [lists.users[code] for code in lists.user]
+        assert end == after + len(found)
+    assert found == given["user"][after:until]
+    assert end == (until or 400)
+
+
+def test_whole_numbers_are_found_as_ids_in_both_forms(tmp_path):
+    catalog = cc.Catalog(np.eye(3), ids=[7, 5, 3])
+    base = {"user": [1, 1], "click": [0, None]}
+    for name, shown in {"n": [[5, 7], [3]], "s": [["5", "7"], ["3"]]}.items():
+        (tmp_path / name).mkdir()
+        made = learn_log(
+            cc.MultipleLinUCB(n_features=3),
+            write(tmp_path / name, base | {"shown": shown}, parts=1), catalog,
+        )  # fmt: skip
+        gram, moment, count = made.statistics(1)
+        np.testing.assert_array_equal(np.diag(gram), [0, 1, 1])
+        assert moment.tolist() == [0, 1, 0] and count == 2
+
+
+def test_items_of_another_width_are_refused_and_change_nothing(catalog, tmp_path):
+    write(tmp_path, columns(catalog))
+    for kind in (cc.MultipleLinUCB, cc.CohortCascade, cc.ClubCascade):
+        policy = kind(n_features=D + 1)
+        with pytest.raises(InvalidItems, match="items must have 4 features, got 3"):
+            learn_log(policy, tmp_path, catalog)
+        assert not policy.users
 
 
 def test_users_of_a_cohort_cascade_have_the_sums_of_the_sequential_path(catalog, tmp_path):
@@ -227,6 +274,7 @@ def test_a_bad_row_changes_nothing(catalog, tmp_path):
         ({"click": None}, "must have a column 'click' or 'clicks' or 'clicked'"),
         ({"click": [7] * 400}, "must have clicks on shown items in 'click'"),
         ({"examined": [9] * 400}, "must have 'examined' from the last click to the end"),
+        ({"examined": [0] * 400, "click": [None] * 400}, "must have 'examined' from the last"),
         ({"user": [None] * 400}, "must have a value in column 'user'"),
     ],
 )

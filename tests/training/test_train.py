@@ -191,6 +191,7 @@ def test_one_user():
     rows = [{"user": "ann", "item": f"i{n}", "time": n} for n in range(12)]
     model = cc.train(rows, made.shelf(), **QUICK)
     assert any("there is one user" in line for line in model.said)
+    assert model.worth.sentence.startswith("One user alone was judged")
     assert len(model.recommend("ann", 5)) == 5
 
 

@@ -6,7 +6,8 @@ from scipy import sparse
 
 import clubcascade as cc
 from clubcascade.errors import InvalidArgument
-from clubcascade.kernels.cohort_constants import PRECISIONS
+from clubcascade.kernels.cohort_constants import CALIBRATION_CLICKS, PRECISIONS
+from clubcascade.model_file import split_state
 from clubcascade.policies._warm_start import start_from_sums
 from clubcascade.training.fitting import _losses
 from clubcascade.training.sums import everyone, sums
@@ -83,8 +84,76 @@ def test_a_started_cohort_cascade_is_a_whole_policy(world, tmp_path):
         for step in range(30):
             rows = one.recommend(step % 40, catalog, k=4)
             one.update(step % 40, catalog[rows], click=step % 4)
-    np.testing.assert_array_equal(policy.state()["gram"], again.state()["gram"])
+    assert policy.state()["calibration"][0] == -1.0
+    for name in ("gram", "moment"):
+        np.testing.assert_array_equal(policy.state()[name], again.state()[name])
     assert policy.clusters() == again.clusters()
+
+
+def shown_to(policy, catalog, rng, rounds, chance):
+    """Show lists of four; yield the user, the list, and the first click, by these chances."""
+    for step in range(rounds):
+        user = step % USERS
+        rows = policy.recommend(user, catalog, k=4)
+        clicks = np.flatnonzero(rng.random(4) < chance[user, rows])
+        yield user, rows, int(clicks[0]) if len(clicks) else None
+
+
+def test_outcomes_are_scaled_once_lists_say_how_often_users_click(world):
+    """Every outcome so far counts by the share of what was promised that came."""
+    policy = started(cc.CohortCascade(n_features=D, memory=0), world)
+    catalog, rng = cc.Catalog(world[1]), np.random.default_rng(2)
+    chance = np.full((USERS, ITEMS), 0.2)
+    promised = answered = 0.0
+    moments = np.array([policy.statistics(user)[1] for user in range(USERS)])
+    for user, rows, click in shown_to(policy, catalog, rng, 400, chance):
+        seen = rows if click is None else rows[: click + 1]
+        promised += np.clip(world[1][seen] @ policy.user_weights(user), 0.0, 1.0).sum()
+        answered += click is not None
+        gram = sum(policy.statistics(user)[0] for user in range(USERS))
+        policy.update(user, catalog[rows], click)
+        if answered == CALIBRATION_CLICKS:
+            moments *= answered / promised
+            whole = np.linalg.solve(gram + np.eye(D), moments.sum(axis=0))
+        if click is not None:
+            moments[user] += world[1][rows[click]]
+        found = np.array([policy.statistics(user)[1] for user in range(USERS)])
+        np.testing.assert_allclose(found, moments)
+        if answered == CALIBRATION_CLICKS:
+            break
+    assert answered / promised < 0.5 and policy.state()["calibration"][0] == -1.0
+    np.testing.assert_allclose(policy.cluster_weights("new"), whole)
+
+
+def test_no_promise_is_raised(world):
+    policy = started(cc.CohortCascade(n_features=D, memory=0), world)
+    catalog, rng = cc.Catalog(world[1]), np.random.default_rng(2)
+    before = policy.cluster_weights("new")
+    for user, rows, click in shown_to(policy, catalog, rng, 20, np.ones((USERS, ITEMS))):
+        policy.update(user, catalog[rows], click)
+    assert policy.state()["calibration"].tolist() == [-1.0, 16.0]
+    assert np.abs(policy.cluster_weights("new") - before).max() < 0.3
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("rate", [0.2, 0.03])
+def test_a_warm_start_is_not_overtaken(world, rate):
+    """Clicks say which items a user likes, and nothing of how often it clicks what it sees."""
+    same = np.arange(USERS)[:, None] % 3 == np.arange(ITEMS)[None, :] % 3
+    appeal = np.random.default_rng(3).uniform(0.4, 1.6, ITEMS)
+    chance = rate * np.where(same, 1.0, 0.1) * appeal
+    env = cc.environments.Matrix(chance, world[1])
+    regret = {"warm": [], "cold": []}
+    for seed in range(500, 504):
+        policies = {
+            "warm": started(cc.CohortCascade(n_features=D, seed=seed), world),
+            "cold": cc.CohortCascade(n_features=D, seed=seed),
+        }
+        for name, policy in policies.items():
+            regret[name].append(cc.simulate(policy, env, rounds=6_000, k=4, seed=seed).regret)
+    warm, cold = (np.mean(each, axis=0) for each in regret.values())
+    assert warm[149] < 0.8 * cold[149]
+    assert (warm[[599, 1_999, 5_999]] < 1.05 * cold[[599, 1_999, 5_999]]).all()
 
 
 def test_few_clicks_do_not_make_a_daring_choice():
@@ -127,3 +196,19 @@ def test_linear_policies_have_the_ridge_estimate(kind, world, tmp_path):
 def test_refused(policy, sentence, world):
     with pytest.raises(InvalidArgument, match=sentence):
         started(policy, world)
+
+
+@pytest.mark.parametrize("cls", [cc.CohortCascade, cc.MultipleLinUCB])
+def test_users_who_join_together_are_those_who_join_one_by_one(cls):
+    together, alone = cls(n_features=2), cls(n_features=2)
+    for first in (0, 100):
+        names = [f"u{n}" for n in range(first, first + 100)]
+        together._join_many(names)
+        for name in names:
+            alone._join(name)
+    for policy in (together, alone):
+        policy.update("u150", np.eye(2), 1)
+        policy.update("new", np.eye(2), 0)
+    a, b = (split_state(policy.state()) for policy in (together, alone))
+    assert a[0] == b[0]
+    assert all(np.array_equal(a[1][name], b[1][name]) for name in b[1])

@@ -1,5 +1,7 @@
 """``clubcascade data``: fetch and prepare data sets, and show those that are there."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from clubcascade import datasets
+from clubcascade.cli.columns import AtLeast, Item, Rating, User
 from clubcascade.cli.outcome import console_of, exit_codes
 from clubcascade.cli.progress import bytes_bar
 from clubcascade.datasets.editions import EDITIONS, SERVER, terms_of
@@ -85,16 +88,10 @@ def yelp(
 @data.command()
 def interactions(
     path: Annotated[Path, typer.Option(help="A CSV or Parquet file, one row a click.")],
-    user: Annotated[
-        str | None, typer.Option(help="Column of the users; by default found by its name.")
-    ] = None,
-    item: Annotated[
-        str | None, typer.Option(help="Column of the items; by default found by its name.")
-    ] = None,
-    rating: Annotated[str | None, typer.Option(help="Column of the ratings.")] = None,
-    at_least: Annotated[
-        float | None, typer.Option(help="Count only ratings of at least this.")
-    ] = None,
+    user: User = None,
+    item: Item = None,
+    rating: Rating = None,
+    at_least: AtLeast = None,
     time: Annotated[
         str | None, typer.Option(help="Column of times; the first and last are noted.")
     ] = None,

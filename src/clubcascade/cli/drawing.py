@@ -1,5 +1,7 @@
 """Draw the figures of result folders, beside the runs of the next ones."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from functools import partial

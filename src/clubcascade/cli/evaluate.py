@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from clubcascade.cli.outcome import exit_codes
 from clubcascade.cli.progress import steps_bar
-from clubcascade.errors import InvalidArgument
+from clubcascade.errors import InvalidArgument, MissingExtra, ModelFileError
+
+if TYPE_CHECKING:
+    from clubcascade.core import Policy
 
 
 def evaluate(
@@ -67,7 +71,6 @@ def evaluate(
         from clubcascade.evaluation import Log  # noqa: PLC0415
         from clubcascade.evaluation import evaluate as run  # noqa: PLC0415
         from clubcascade.evaluation.log import table_of  # noqa: PLC0415
-        from clubcascade.policies import load  # noqa: PLC0415
 
         if (lists is None) == (store is None):
             raise InvalidArgument("give either the lists or --store, got both or none")
@@ -84,9 +87,27 @@ def evaluate(
             log, evaluated = Log.read(lists, catalog, uniform=uniform, user=user), None
         with steps_bar("evaluate") as progress:
             told = run(
-                log, evaluated or load(policy), learned_until=learned_until, first=first,
-                draws=draws, logging=None if logging is None else load(logging),
+                log, evaluated or _loaded(policy), learned_until=learned_until, first=first,
+                draws=draws, logging=None if logging is None else _loaded(logging),
                 sample=sample, workers=workers, seed=seed,
                 progress=lambda done, total: progress("drawing lists again", done, total),
             )  # fmt: skip
         typer.echo(told)
+
+
+def _loaded(path: str | Path) -> Policy:
+    from clubcascade.policies import load  # noqa: PLC0415 - slow to load
+
+    try:
+        return load(path)
+    except ModelFileError:
+        with suppress(ModelFileError, MissingExtra):
+            from clubcascade.training import Trained  # noqa: PLC0415 - an extra
+
+            Trained.load(path)
+            raise InvalidArgument(
+                f"--against and --logging must be files of a policy, got {str(path)!r} of `train`, "
+                f"which ranks by item vectors of its own: the logged lists do not have them. Make "
+                f"a model of it in the service, and compare it in an experiment"
+            ) from None
+        raise

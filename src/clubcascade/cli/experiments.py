@@ -1,5 +1,7 @@
 """What ``reproduce`` and ``run`` share: run experiments, draw them, say what there is."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated

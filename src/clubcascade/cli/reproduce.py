@@ -1,5 +1,7 @@
 """``clubcascade reproduce``: the paper's figures, from the experiment files of the package."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Annotated
 

@@ -1,5 +1,7 @@
 """``clubcascade run``: an experiment of your own."""
 
+from __future__ import annotations
+
 from importlib import resources
 from pathlib import Path
 from typing import Annotated

@@ -1,5 +1,7 @@
 """Small tables for the terminal."""
 
+from __future__ import annotations
+
 import math
 
 from rich import box

@@ -9,6 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from clubcascade.cli.columns import AtLeast, Item, Rating, Time, User
 from clubcascade.cli.outcome import exit_codes
 from clubcascade.cli.progress import steps_bar
 from clubcascade.errors import InvalidArgument
@@ -28,19 +29,11 @@ def train(
         int | None,
         typer.Option(help="Number of features from clicks.", show_default="the best of 9, 17, 33"),
     ] = None,
-    user: Annotated[
-        str | None, typer.Option(help="Column of the users; by default found by its name.")
-    ] = None,
-    item: Annotated[
-        str | None, typer.Option(help="Column of the items; by default found by its name.")
-    ] = None,
-    time: Annotated[
-        str | None, typer.Option(help="Column of the times; by default found by its name.")
-    ] = None,
-    rating: Annotated[str | None, typer.Option(help="Column of the ratings.")] = None,
-    at_least: Annotated[
-        float | None, typer.Option(help="Count only ratings of at least this.")
-    ] = None,
+    user: User = None,
+    item: Item = None,
+    time: Time = None,
+    rating: Rating = None,
+    at_least: AtLeast = None,
     item_id: Annotated[
         str | None,
         typer.Option(help="Column of ids in the table of items; by default found by its name."),

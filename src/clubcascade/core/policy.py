@@ -57,7 +57,9 @@ class Policy(ABC):
         >>> C3UCB.registry_name()
         'c3_ucb'
         """
-        return cls.__module__.rpartition(".")[2] if _is_own(cls) else _snake(cls.__name__)
+        if cls.__module__.startswith("clubcascade.policies."):
+            return cls.__module__.rpartition(".")[2]
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
     @property
     def params(self) -> dict[str, Any]:
@@ -144,11 +146,3 @@ def _restored(kind: type[Policy], params: dict[str, Any], state: dict[str, Any])
     policy = kind(**params)
     policy.load_state(state)
     return policy
-
-
-def _is_own(cls: type) -> bool:
-    return cls.__module__.startswith("clubcascade.policies.")
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

@@ -42,7 +42,13 @@ def find(name_or_path: PathLike, folder: PathLike | None = None) -> Interactions
     """
     text = os.fspath(name_or_path)
     if text.lower().endswith(SUFFIX):
-        return _of_path(Path(text).expanduser())
+        file = Path(text).expanduser()
+        if not file.is_file():
+            raise DataMissing(
+                f"no file {file}. To keep a pools file (.npz, an array 'clicks' of users x items) "
+                f"under a name, run: clubcascade data pools --path FILE --name NAME"
+            )
+        return read_pools(file) if store.read_header(file) is None else store.read(file)
     name = ALIASES.get(text, text)
     try:
         path = path_of(name, folder)
@@ -69,15 +75,6 @@ def command_for(name: str) -> str:
     if name.endswith((".csv", ".parquet")):
         return f"clubcascade data interactions --path {shlex.quote(name)}"
     return f"clubcascade data interactions --path FILE --name {shlex.quote(name)}"
-
-
-def _of_path(path: Path) -> Interactions:
-    if not path.is_file():
-        raise DataMissing(
-            f"no file {path}. To keep a pools file (.npz, an array 'clicks' of users x items) "
-            f"under a name, run: clubcascade data pools --path FILE --name NAME"
-        )
-    return read_pools(path) if store.read_header(path) is None else store.read(path)
 
 
 def _missing(name: str, folder: Path) -> DataMissing:

@@ -44,10 +44,8 @@ def prepare_movielens(
         nothing is fetched otherwise.
     url
         The folder of a server that has the archives.
-    folder
-        The folder of prepared data.
-    progress
-        Told what is being done, how many bytes of how many.
+    folder, progress
+        As for :func:`clubcascade.datasets.ratings.prepare_interactions`.
     """
     if edition is not None and edition not in EDITIONS:
         raise unknown_name("edition of MovieLens", edition, EDITIONS)

@@ -43,10 +43,8 @@ def prepare_yelp(
         the business file themselves.
     name
         What to call the data set.
-    folder
-        The folder of prepared data.
-    progress
-        Told what is being done, how many bytes of how many.
+    folder, progress
+        As for :func:`clubcascade.datasets.ratings.prepare_interactions`.
     """
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files = _found_in(given)

@@ -91,6 +91,15 @@ def unit(rows: Floats) -> Floats:
     return np.asarray(rows / np.where(norms > 0, norms, 1.0))
 
 
+def on_grid(items: Floats) -> Floats:
+    """Return the items rounded to multiples of 2^-24.
+
+    Linear algebra rounds differently on other processors. All unit vectors tie in the first round:
+    without a grid the last bit would decide it, and one seed would tell another story there.
+    """
+    return np.asarray(np.rint(items * 2.0**24) / 2.0**24)
+
+
 def drifting(weights: Floats, n_phases: int, step: float, rng: np.random.Generator) -> list[Floats]:
     """Return the weights of each phase, a random step from those before; once without a step."""
     phases = [weights]

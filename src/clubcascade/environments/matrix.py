@@ -25,11 +25,8 @@ class Matrix(TabularEnvironment):
         such table for each phase of ``changes``: phases x users x items.
     items
         One row of features per item, of Euclidean norm at most 1; zero rows work.
-    arrivals
-        ``"uniform"``; ``"zipf"`` or ``{"zipf": exponent}``: user i comes in proportion to
-        ``(i + 1) ** -exponent`` (1 by default); or weights, one per user.
-    click
-        The click model; by default the cascade.
+    arrivals, click
+        As for :class:`clubcascade.environments.Synthetic`.
     partition
         The true cluster of each user, where it is known.
     click_rates

@@ -78,9 +78,9 @@ class Niche(TabularEnvironment):
         rng = np.random.default_rng(self.seed)
         axes = np.linalg.qr(rng.standard_normal((d, d)))[0].T[: d - self.idle]
         self.weights = self.popular * axes[0] + self.love * axes[-m:]
-        features = np.concatenate(
-            [_common(n_items - NICHE_ITEMS * m, axes[:-m], rng), _niches(axes[-m:])]
-        )
+        lengths = 1.0 - 0.05 * np.arange(NICHE_ITEMS)  # the best of a niche has length 1
+        niches = (axes[-m:, None, :] * lengths[None, :, None]).reshape(-1, d)
+        features = np.concatenate([_common(n_items - len(niches), axes[:-m], rng), niches])
         clusters = rng.permutation(np.arange(n_users) % m)
         super().__init__(
             features,
@@ -98,9 +98,3 @@ def _common(n: int, axes: Floats, rng: np.random.Generator) -> Floats:
     rest = rng.standard_normal((n, len(axes) - 1))
     rest /= np.linalg.norm(rest, axis=1, keepdims=True)
     return np.asarray(liked * axes[0] + np.sqrt(1.0 - liked**2) * rest @ axes[1:])
-
-
-def _niches(axes: Floats) -> Floats:
-    """Return the items of the niches, each of which has an axis: the best one has length 1."""
-    lengths = 1.0 - 0.05 * np.arange(NICHE_ITEMS)
-    return np.asarray((axes[:, None, :] * lengths[None, :, None]).reshape(-1, axes.shape[1]))

@@ -46,11 +46,7 @@ class Pool(Matrix):
     scaling
         ``"largest"`` divides all features by the largest norm and keeps popularity in the norm;
         ``"unit"`` divides each item's by its own. Items without a click in H stay zero.
-    arrivals
-        ``"uniform"``, or how often each user comes relative to the others.
-    click
-        The click model; by default the cascade.
-    click_rates, changes
+    arrivals, click, click_rates, changes
         As for :class:`clubcascade.environments.Matrix`.
     seed
         Seed of the draws.
@@ -97,7 +93,12 @@ class Pool(Matrix):
         self.rule = validation.choice("rule", rule, RULES)
         self.scaling = validation.choice("scaling", scaling, ("largest", "unit"))
         n_features = validation.whole("n_features", n_features, low=1)
-        self.pool = _pool_size(matrix, pool, self.rule)
+        self.pool, most = validation.whole("pool", pool, low=2), min(matrix.shape)
+        if self.rule != "all" and self.pool > most:
+            raise InvalidArgument(
+                f'pool must be a whole number in [2, {most}] for the rule "{rule}", as clicks has '
+                f"{matrix.shape[0]} users and {matrix.shape[1]} items, got {pool!r}"
+            )
         seeds = np.random.SeedSequence(validation.whole("seed", seed, low=0)).spawn(4)
         draws = [np.random.default_rng(seed) for seed in seeds]
         users, items = _pool(matrix, self.rule, self.pool, draws[0])
@@ -152,17 +153,6 @@ def _binary(clicks: Any) -> sparse.csr_array:
         matrix = matrix.copy()
         matrix.eliminate_zeros()
     return matrix
-
-
-def _pool_size(matrix: sparse.csr_array, pool: Any, rule: str) -> int:
-    size = validation.whole("pool", pool, low=2)
-    users, items = matrix.shape
-    if rule != "all" and size > min(users, items):
-        raise InvalidArgument(
-            f'pool must be a whole number in [2, {min(users, items)}] for the rule "{rule}", as '
-            f"clicks has {users} users and {items} items, got {pool!r}"
-        )
-    return size
 
 
 def _pool(

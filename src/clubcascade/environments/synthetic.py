@@ -148,6 +148,7 @@ class Synthetic(TabularEnvironment):
             features = draws.even_items(size, weights if linear else nobody, things, wary)
         else:
             features = draws.topic_items(size, topics, things, wary)
+        features = draws.on_grid(features)
         self.weights = users if linear else self.scale * users
         moving = draws.drifting(self.weights, plan.n_phases, plan.drift, steps)
         z = np.array([now @ features.T for now in moving])

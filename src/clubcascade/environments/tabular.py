@@ -28,11 +28,8 @@ class TabularEnvironment:
         The kind of each user.
     offered
         How many items may be shown in a round; None: all of them, always.
-    arrivals
-        ``"uniform"``; ``"zipf"`` or ``{"zipf": exponent}``: user i comes in proportion to
-        ``(i + 1) ** -exponent`` (1 by default); or weights, one per user.
-    click
-        The click model; by default the cascade.
+    arrivals, click
+        As for :class:`clubcascade.environments.Synthetic`.
     partition
         The true cluster of each user, where there is one.
     changes

@@ -1,4 +1,4 @@
-"""Is it better? Online by user, interleaved as a screen, offline where it can be told."""
+"""Is it better? Online by user, interleaved as a screen, off-policy where the log supports it."""
 
 from __future__ import annotations
 

@@ -71,9 +71,9 @@ class Verdict:
 class ABTest:
     """Clicks per list of arms that users are assigned to, compared by a confidence sequence.
 
-    Users are clusters, and the sequence is valid at all times: look whenever you like, stop when
-    you like. The first arm is the one that the others are compared with; several others share
-    ``alpha``.
+    The lists of a user are a cluster of dependent observations. The sequence is valid at all times:
+    read the interval at any time, stop at any time. The other arms are compared with the first one;
+    several others share ``alpha``.
 
     Parameters
     ----------
@@ -165,9 +165,14 @@ def _fieller(arm: UserSums, against: UserSums, factor: float) -> Interval:
 
 def _span(low: float, high: float) -> str:
     if not math.isfinite(high):
-        return f"at least {low:.0%} more"
+        return f"at least {_percent(low)} more"
     if low >= 0:
-        return f"between {low:.0%} and {high:.0%} more"
+        return f"between {_percent(low)} and {_percent(high)} more"
     if high <= 0:
-        return f"between {-high:.0%} and {-low:.0%} fewer"
-    return f"between {-low:.0%} fewer and {high:.0%} more"
+        return f"between {_percent(-high)} and {_percent(-low)} fewer"
+    return f"between {_percent(-low)} fewer and {_percent(high)} more"
+
+
+def _percent(share: float) -> str:
+    """Return whole percents, and below 1% one decimal more: 0% is said of nothing."""
+    return f"{share:.0%}" if share >= 0.0095 else f"{max(share, 1e-4):.2%}"

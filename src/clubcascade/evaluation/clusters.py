@@ -93,7 +93,7 @@ def reach(variance: Any, alpha: float, difference: float) -> Any:
 
     The boundary of Robbins' normal mixture, in the asymptotic sense of Waudby-Smith, Arbour,
     Sinha, Kennedy and Ramdas (2021): with probability ``1 - alpha`` the truth is inside at all
-    times, so one may look whenever one likes and stop when one likes. It is narrowest, for its
+    times, so one may read it, and stop, at any time. It is narrowest, for its
     level, when it reaches ``difference``.
 
     >>> round(float(reach(needed_variance(0.05, 0.1), 0.05, 0.1)), 2)

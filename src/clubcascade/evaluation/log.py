@@ -198,6 +198,8 @@ class Log:
             if name in columns:
                 columns[name] = [_cell(name, value) for value in columns[name]]
         lists = columns["items"]
+        if any(each is None for each in lists):
+            raise InvalidData(f"items must be a list in every row, got none in {lists.index(None)}")
         shown: Any = [range(len(each)) for each in lists]
         candidates: Any = catalog
         if catalog is not None:
@@ -217,7 +219,7 @@ class Log:
             position = [at if kind in (None, *LEARNED) else None for at, kind in pairs]
         many = columns.get("propensities")
         return cls(
-            [user(name) for name in columns["user"]],
+            [_user(user, name) for name in columns["user"]],
             shown,
             _feedback(columns["clicks"], columns.get("examined"), lists),
             candidates,
@@ -227,10 +229,19 @@ class Log:
         )
 
 
+def _user(user: Callable[[Any], Hashable], name: Any) -> Hashable:
+    try:
+        found = user(name)
+        hash(found)
+    except (TypeError, ValueError):
+        raise InvalidData(f"user must be an id of the kind asked for, got {brief(name)}") from None
+    return found
+
+
 def _column(name: str, values: Any, n: int, ndim: int, dtype: Any) -> npt.NDArray[Any]:
     try:
         found = np.array(values, dtype=dtype)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidData(f"{name} must be a column of numbers, one length: {error}") from None
     if found.ndim != ndim or len(found) != n or (ndim == 2 and not found.shape[1] and n):
         what = "one number" if ndim == 1 else "one row of numbers"

@@ -150,9 +150,10 @@ def evaluate(
     >>> told.can_tell, round(told.estimate, 1), round(told.logged, 2)
     (True, 0.5, 0.24)
     """
-    draws = validation.whole("draws", draws, low=2)
+    draws = validation.whole("draws", draws, low=2, high=10_000)
     sample = validation.number("sample", sample, low=0, high=1, open_low=True)
-    workers = validation.whole("workers", workers, low=1)
+    workers = validation.whole("workers", workers, low=1, high=256)
+    seed = validation.whole("seed", seed, low=0)
     if logging is not None and (log.uniform or log.propensities is not None):
         raise InvalidArgument("logging must be None where the log has propensities")
     if learned_until is None and same(policy._learned(), policy.fresh()._learned()):

@@ -46,4 +46,4 @@ _MODULES = {
     "runner": ("RunReport", "run_experiment", "run_experiments"),
     "schema": ("Experiment",),
 }
-__getattr__ = lazy_attributes(__name__, {n: m for m, names in _MODULES.items() for n in names})
+__getattr__ = lazy_attributes(__name__, _MODULES)

@@ -14,7 +14,7 @@ from clubcascade.environments import ENVIRONMENTS
 from clubcascade.errors import InvalidConfig, unknown_name
 from clubcascade.experiment.bounds import BOUNDS
 from clubcascade.experiment.data import with_data
-from clubcascade.experiment.files import file_of, merged, read_content, shipped, titled
+from clubcascade.experiment.files import file_of, merged, read_content, titled
 from clubcascade.experiment.parameters import check_grid, complete
 from clubcascade.experiment.placeholders import check_environment
 from clubcascade.experiment.schema import (
@@ -33,17 +33,6 @@ from clubcascade.experiment.schema import (
 )
 from clubcascade.policies import POLICIES
 from clubcascade.policies._legacy import upgraded_entry
-
-__all__ = [
-    "Contender",
-    "Experiment",
-    "Panel",
-    "Tune",
-    "parse",
-    "read_content",
-    "read_experiment",
-    "shipped",
-]
 
 TUNING_SEED = 1_000_000
 """The first seed of tuning where the file says how many: far from those of the runs."""
@@ -157,13 +146,12 @@ def _written_out(content: Mapping[str, Any], data: Mapping[str, str]) -> dict[st
         table["panels"] = [with_data(merged(shared, panel), data) for panel in panels]
     if isinstance(policies := table.get("policies"), list):
         table["policies"] = [
-            {"label": each["policy"], **each} if _named(each) else each for each in policies
+            {"label": each["policy"], **each}
+            if isinstance(each, Mapping) and isinstance(each.get("policy"), str)
+            else each
+            for each in policies
         ]
     return table
-
-
-def _named(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and isinstance(entry.get("policy"), str)
 
 
 def _panel(where: str, panel: Panel, *, own_rounds: bool) -> Panel:

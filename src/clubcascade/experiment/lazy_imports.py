@@ -1,6 +1,6 @@
 """Packages whose public names are imported at first use, so that a short command starts quickly."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -10,8 +10,9 @@ EXTRA = 'pip install "clubcascade[experiments]"'
 """What installs the optional dependencies of these packages."""
 
 
-def lazy_attributes(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_attributes(package: str, public: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package: a name is imported from the module given for it."""
+    modules = {name: module for module, names in public.items() for name in names}
 
     def get(name: str) -> Any:
         if name not in modules:

@@ -24,7 +24,6 @@ from clubcascade.model_file import atomic_write
 
 FAILURES = "failures.txt"
 
-
 _Workers = Callable[[], ProcessWorkers | RayWorkers]
 
 
@@ -210,16 +209,13 @@ class _Task:
         counter.begin(f"{self.folder.name}: {what}")
         for (cell, _), outcome in workers().outcomes([(cell, cell.key) for cell in missing]):
             if isinstance(outcome, BaseException):
-                self.failures[cell.name] = _failure(cell, outcome)
+                details = "".join(traceback.format_exception(outcome))
+                error = f"{type(outcome).__name__}: {outcome}"
+                self.failures[cell.name] = Failure(cell.name, error, details)
             else:
                 self.store.add(cell, outcome)
             self.ran += 1
             counter.add(cell)
-
-
-def _failure(cell: Cell, error: BaseException) -> Failure:
-    details = "".join(traceback.format_exception(error))
-    return Failure(cell.name, f"{type(error).__name__}: {error}", details)
 
 
 def _write_failures(failures: Sequence[Failure], folder: Path) -> list[Path]:

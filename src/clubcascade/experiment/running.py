@@ -89,19 +89,16 @@ def _build_environment(cell: Cell) -> Environment:
     with _located(f"panel {cell.panel.title!r}"):
         parameters = environment_values(cell.panel.parameters, cell.data)
         derived = {"seed": Seeds.of(cell.seed).environment}
-        return _make(ENVIRONMENTS[cell.panel.environment], parameters, derived)  # type: ignore[no-any-return]
+        kind = ENVIRONMENTS[cell.panel.environment]
+        return kind(**_with_derived(kind, parameters, derived))  # type: ignore[no-any-return]
 
 
 def _build_policy(cell: Cell, env: Environment) -> Policy | Bound:
     with _located(f"policy {cell.contender.label!r}"):
         parameters = policy_values(cell.contender.parameters, env, cell.rounds)
         derived = {"seed": Seeds.of(cell.seed).policy, "n_features": env.n_features}
-        name = cell.contender.policy
-        return _make(BOUNDS.get(name) or policy_class(name), parameters, derived)  # type: ignore[no-any-return]
-
-
-def _make(cls: type, parameters: dict[str, Any], derived: dict[str, Any]) -> Any:
-    return cls(**_with_derived(cls, parameters, derived))
+        kind: Any = BOUNDS.get(cell.contender.policy) or policy_class(cell.contender.policy)
+        return kind(**_with_derived(kind, parameters, derived))  # type: ignore[no-any-return]
 
 
 def _with_derived(cls: type, parameters: Parameters, derived: Parameters) -> Parameters:

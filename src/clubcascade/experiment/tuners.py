@@ -80,7 +80,10 @@ class Tuner:
     def feed(self, found: Found) -> None:
         """Take the next step with what is stored of its runs; of a run that failed, nothing is."""
         runs = [[found(cell) for cell in self._cells_of(point)] for point in self._batch]
-        self._by = self._by or _compared_by(self._measure, [run for each in runs for run in each])
+        known = (run for each in runs for run in each if run is not None)
+        told = all(not np.isnan(run.curves["regret"][-1]) for run in known)
+        regret = told and self._measure not in ("reward", "missed", "ctr")
+        self._by = self._by or ("regret" if regret else "reward")
         means = [_mean(each, self._by) for each in runs]
         self._means += means
         sign = 1 if self._by == "regret" else -1
@@ -160,11 +163,6 @@ def write_choices(tuners: Iterable[Tuner], folder: Path) -> list[Path]:
     with atomic_write(folder / TUNING) as file:
         file.write(pd.DataFrame(rows).to_csv(index=False, lineterminator="\n").encode())
     return [folder / TUNING]
-
-
-def _compared_by(measure: str, runs: list[CellResult | None]) -> str:
-    known = all(run is None or not np.isnan(run.curves["regret"][-1]) for run in runs)
-    return "regret" if known and measure not in ("reward", "missed", "ctr") else "reward"
 
 
 def _mean(runs: list[CellResult | None], by: str) -> float:

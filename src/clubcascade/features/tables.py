@@ -83,16 +83,14 @@ class Source:
 
     def _broken_row(self) -> str:
         assert self.path is not None
-        row = -1
+        row, wide = -1, len(self.columns)
         with _opened(self.path) as stream:
             text = (line.decode(errors="replace") for line in stream)
+            lines = csv.reader(text, delimiter=self.delimiter, strict=True)
             try:
-                for row, cells in enumerate(csv.reader(text, delimiter=self.delimiter, strict=True)):
-                    if len(cells) > len(self.columns):
-                        return (
-                            f"row {row} has {len(cells)} columns, its first line "
-                            f"{len(self.columns)}"
-                        )
+                for row, cells in enumerate(lines):
+                    if len(cells) > wide:
+                        return f"row {row} has {len(cells)} columns, its first line {wide}"
             except csv.Error:
                 return f"row {row + 1} has a quotation mark that does not close its cell"
         return ""

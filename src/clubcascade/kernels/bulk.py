@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from clubcascade.core import Floats, Ints
 from clubcascade.kernels import cohort_assignment as assignment
 from clubcascade.kernels import cohort_split
@@ -9,57 +11,73 @@ from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import kernel
 from clubcascade.kernels.prefetch import prefetch_row
 
-AHEAD = 8
-"""Lists ahead of which a user's sums are prefetched: with many users, memory is slow."""
+AHEAD = 2
+"""Models ahead of which sums are prefetched: with many users, memory is slow."""
 
 
 @kernel
-def add_lists(
-    model: Ints,  # IN, per list: whose sums it is added to
+def group_observations(
+    model: Ints,  # IN, per list: whose sums it is added to, 0 to n_models - 1
+    n_models: int,
     starts: Ints,  # IN: list n shows rows[starts[n] : starts[n + 1]]
     rows: Ints,  # IN
     examined: Ints,  # IN, per list
     rewards: Floats,  # IN, per shown item
-    features: Floats,  # IN
-    part: int,
-    parts: int,
-    gram: Floats,  # OUT: upper triangles
-    moment: Floats,  # OUT
-    count: Ints,  # OUT
-) -> None:
-    """Add the examined items of lists to the sums of the models ``part``, ``part + parts``, ...
+) -> tuple[Ints, Ints, Floats]:
+    """Sort the examined items of lists by model, in the order of the lists: a counting sort.
 
-    ``gram += sum x x'`` (upper triangle), ``moment += sum y x``, ``count += examined``, in the
-    order of the lists: the same bits, whatever the number of parts.
+    Returns where each model's items start, their rows, and their rewards. A model's sums are then
+    read from memory once, however many lists it has.
     """
-    n, d = model.shape[0], features.shape[1]
-    for i in range(n):
-        if i + AHEAD < n and model[i + AHEAD] % parts == part:
-            prefetch_row(gram, model[i + AHEAD])
-        g = model[i]
-        if g % parts != part:
-            continue
-        s, b = gram[g], moment[g]
+    first = np.zeros(n_models + 1, np.int64)
+    for i in range(model.shape[0]):
+        first[model[i] + 1] += examined[i]
+    for m in range(n_models):
+        first[m + 1] += first[m]
+    end = first[:-1].copy()
+    row, reward = np.empty(first[n_models], np.int64), np.empty(first[n_models])
+    for i in range(model.shape[0]):
+        at = end[model[i]]
         for place in range(starts[i], starts[i] + examined[i]):
-            x, y = features[rows[place]], rewards[place]
-            for j in range(d):
-                xj = x[j]
-                row = s[j]
-                for k in range(j, d):
-                    row[k] += xj * x[k]
-            if y != 0.0:
-                for j in range(d):
-                    b[j] += y * x[j]
-        count[g] += examined[i]
+            row[at], reward[at] = rows[place], rewards[place]
+            at += 1
+        end[model[i]] = at
+    return first, row, reward
 
 
 @kernel
-def mirror(gram: Floats) -> None:
-    """Copy the upper triangles of matrices to the lower ones."""
-    for g in range(gram.shape[0]):
-        for j in range(gram.shape[1]):
-            for k in range(j):
-                gram[g, j, k] = gram[g, k, j]
+def add_observations(
+    models: Ints,  # IN: distinct
+    first: Ints,  # IN: observations of models[m] are row[first[m] : first[m + 1]]
+    row: Ints,  # IN
+    reward: Floats,  # IN
+    features: Floats,  # IN
+    low: int,
+    high: int,
+    gram: Floats,  # OUT
+    moment: Floats,  # OUT
+    count: Ints,  # OUT
+) -> None:
+    """Add observations to the sums of ``models[low:high]``, one after another.
+
+    ``gram += sum x x'``, ``moment += sum y x``, ``count += number``. The order of a model's
+    observations is all that matters: neither chunks nor threads change a bit.
+    """
+    d = features.shape[1]
+    for m in range(low, high):
+        if m + AHEAD < high:
+            prefetch_row(gram, models[m + AHEAD])
+        g = models[m]
+        s, b = gram[g], moment[g]
+        for i in range(first[m], first[m + 1]):
+            x, y = features[row[i]], reward[i]
+            for j in range(d):  # whole rows: triangles are half the work in twice the time
+                for k in range(d):
+                    s[j, k] += x[j] * x[k]
+            if y != 0.0:
+                for j in range(d):
+                    b[j] += y * x[j]
+        count[g] += first[m + 1] - first[m]
 
 
 @kernel

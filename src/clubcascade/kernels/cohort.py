@@ -16,7 +16,11 @@ from clubcascade.kernels import cohort_assignment as assignment
 from clubcascade.kernels import cohort_models, cohort_ranking, cohort_split, linear, packed_items
 from clubcascade.kernels import cohort_posterior as posterior
 from clubcascade.kernels import cohort_selection as selection
-from clubcascade.kernels.cohort_constants import LARGEST_SQUARED_RESIDUAL, NOISE_DECAY
+from clubcascade.kernels.cohort_constants import (
+    CALIBRATION_CLICKS,
+    LARGEST_SQUARED_RESIDUAL,
+    NOISE_DECAY,
+)
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.item_memory import Recalled, blended
 from clubcascade.kernels.jit import implements, keep_whole, kernel
@@ -146,7 +150,10 @@ def _expect_click(state: Any, node: Any, features: Any, row: Any) -> Any:
     if state.expected_for != node:
         posterior.mean_weights(state, node, weights)
         state.expected_for = node
-    return posterior.click_probability(state.logistic, linear.dot(weights, features[row]))
+    z = linear.dot(weights, features[row])
+    if state.promised >= 0.0:
+        z *= (1.0 + state.answered) / (1.0 + state.promised)
+    return posterior.click_probability(state.logistic, z)
 
 
 @implements(note_share, Cohort)
@@ -160,11 +167,33 @@ def _skip_list(state: Any, node: Any) -> None:
     cohort_models.forget(state, node)
 
 
+@kernel
+def _calibrate(
+    state: Cohort, node: int, features: Floats, rows: Ints, examined: int, rewards: Floats
+) -> None:
+    """Compare what a warm start promises of a list with its clicks; after enough, scale outcomes.
+
+    Clicks without lists say which items a user likes best, not how often it clicks what it sees.
+    """
+    weights = state.mean_work
+    posterior.mean_weights(state, node, weights)
+    for p in range(examined):
+        z = linear.dot(weights, features[rows[p]])
+        state.promised += posterior.click_probability(state.logistic, z)
+        state.answered += rewards[p]
+    if state.answered >= CALIBRATION_CLICKS:
+        if state.promised > state.answered:
+            cohort_models.scale_outcomes(state, state.answered / state.promised)
+        state.promised = -1.0
+
+
 @implements(learn, Cohort)
 def _learn(state: Any, node: Any, features: Any, rows: Any, examined: Any, rewards: Any) -> None:
     t = state.n_lists
     state.n_lists += 1
     state.expected_for = -1
+    if state.promised >= 0.0:
+        _calibrate(state, node, features, rows, examined, rewards)
     g = state.label[node]
     cohort_models.forget(state, node)
     other = assignment.other_user(state, t)

@@ -15,7 +15,6 @@ from clubcascade.core import Floats, Ints
 from clubcascade.kernels import cohort_models, counter_rng, linear, ranking
 from clubcascade.kernels.cohort_constants import (
     FIRST_ASSIGNMENT,
-    GROWTH_OFFSET,
     LOWEST_MOVE_RATE,
     MAX_CANDIDATES,
     MERGE_EVIDENCE,
@@ -222,6 +221,12 @@ def reassign(state: Cohort, node: int, t: int, turn: int) -> bool:
 
 
 @kernel
+def next_due(count: int, growth: float) -> int:
+    """Return the count at which something is due again that was done at ``count``."""
+    return int(growth * count) + FIRST_ASSIGNMENT // 2
+
+
+@kernel
 def other_user(state: Cohort, t: int) -> int:
     """Return the other user who is reassigned after list ``t``, -1 for nobody."""
     if counter_rng.uniform(state.move_key, t, 1_000_000) < max(LOWEST_MOVE_RATE, state.move_rate):
@@ -238,7 +243,7 @@ def reassign_due(state: Cohort, node: int, other: int, t: int) -> bool:
     due = state.count[node] >= state.due[node] and state.count[node] >= FIRST_ASSIGNMENT
     if due:
         reassign(state, node, t, 0)
-        state.due[node] = np.int64(REASSIGNMENT_GROWTH * state.count[node]) + GROWTH_OFFSET
+        state.due[node] = next_due(state.count[node], REASSIGNMENT_GROWTH)
     if other >= 0 and state.count[other] >= FIRST_ASSIGNMENT:
         moved = reassign(state, other, t, 1)
         state.move_rate += MOVE_RATE_STEP * ((1.0 if moved else 0.0) - state.move_rate)

@@ -22,10 +22,8 @@ NOISE_DECAY = 0.999
 """Weight of older errors in the noise, per observation. Faster at the start: no change."""
 LOWEST_NOISE = 1e-4
 """Noise variance below which the evidence does not go."""
-LARGEST_LOGIT = 4.0
-"""Inner product, in size, beyond which the logistic link is linearized no further out."""
 LOGISTIC_NOISE = 16.0
-"""Noise variance of linearized observations per squared error of a probability."""
+"""Noise variance of linearized observations (4) per variance of a fair coin (1/4): not chosen."""
 LARGEST_SQUARED_RESIDUAL = 100.0
 """Largest squared residual of a linearized observation that enters the noise."""
 
@@ -36,14 +34,18 @@ PRECISIONS = np.array([256.0, 64.0, 16.0, 4.0, 1.0, 0.25])
 N_PREDICTORS = 2 * len(PRECISIONS) + 2
 """Every precision and the infinite one, around everyone's mean and around the cohort's."""
 FIRST_PREDICTOR = 3
-"""Predictor before any error is known: everyone's mean with precision 4."""
+"""Predictor before any error is known: everyone's mean with precision 4. From that precision on,
+weaker ones are tolerated."""
+WARM_UP_PREDICTOR = N_PREDICTORS - 3
+"""Predictor of a warm-up user, unless a weaker precision is selected: the cohort, precision 1."""
 N_BUCKETS = 32
 """Powers of two of a user's number of observations, each with errors of its own."""
 
 # -- the posterior over cohorts ----------------------------------------------------------------
 
-MIXED_OBSERVATIONS = 128
-"""Observations of a user up to which the posterior over cohorts may serve: later it is certain."""
+EARLY_OBSERVATIONS = 128
+"""Observations of a user up to which the posterior over cohorts may serve (later it is certain),
+and for which a warm-up user is one."""
 MOST_MIXED = 64
 """Cohorts up to which it may, so that its cost is bounded."""
 MIXTURE_MARGIN = 0.01
@@ -53,34 +55,24 @@ with one cluster of 40 users), always (the same), never (a third more with 5 clu
 # -- warm-up users -----------------------------------------------------------------------------
 
 WARM_UP_EVERY, EARLY_USERS = 16, 128
-"""One user in 16 of the first 128 is a warm-up user. Tried: none (three of ten runs in the world
-of niches lost a click in four for ever), and one in 16 of all (a fifth more regret where a thousand
-users hardly differ)."""
-WARM_UP_EVERY_LATER = 128
-"""One in this many of the users after them."""
-WARM_UP_PREDICTOR = 11
-"""Predictor of a warm-up user, unless a weaker precision is selected: the cohort, precision 1."""
-WARM_UP_OBSERVATIONS = 128
-"""Observations for which a warm-up user is one."""
+"""One user in 16 of the first 128 is a warm-up user, and one in 128 later. Tried: none (three of
+ten runs in the world of niches lost a click in four for ever), and one in 16 of all (a fifth more
+regret where a thousand users hardly differ)."""
 
 # -- prequential selection ---------------------------------------------------------------------
 
-HEAD_START = 1.0
-"""Squared error that the first predictor is ahead of the others by, before any is known."""
 HEAD_START_OBSERVATIONS = 100.0
-"""Evaluated observations after which half of the head start is left."""
+"""Evaluated observations after which half of the head start of the first predictor is left. It
+begins as the largest squared error of one observation, 1."""
 MARGIN = 0.001
 """Share of its error by which a predictor must beat the one of the next larger precision."""
-FIRST_PERSONAL = 3
-"""Place of the largest precision (4) from which on weaker ones are tolerated."""
 TOLERANCE = 0.02
-"""Share of the error by which a weaker precision may be worse. Tried: none (as good on real clicks,
-5 to 10% more regret where every user is alone)."""
+"""Share of the error by which a weaker precision may be worse where a click is a fair coin; less in
+proportion where the noise is. Tried: none (as good on real clicks, 5 to 10% more regret where every
+user is alone), whole at any noise (twice as many missed clicks on MovieLens 1M, together with lists
+chosen all at once)."""
 EARLY_TOLERANCE = 0.5
 """The same, divided by the power of two of the user's observations, on top."""
-FAIR_COIN_VARIANCE = 0.25
-"""Noise variance from which on the tolerance is whole; below, in proportion. Tried: always whole
-(twice as many missed clicks on MovieLens 1M, together with lists chosen all at once)."""
 TOLERANCE_OBSERVATIONS = 2000.0
 """Observations, of everyone, after which half of the tolerance is in force."""
 EVALUATED_FULLY = 900.0
@@ -101,15 +93,12 @@ INHERITED_OBSERVATIONS = 250.0
 FIRST_ASSIGNMENT = 10
 """Observations at which a user is first assigned to a cohort."""
 REASSIGNMENT_GROWTH = 1.1
-"""Factor by which a user's observations grow from one reassignment to the next,"""
-GROWTH_OFFSET = 5
-"""and observations on top, as for splits."""
+"""Factor by which a user's observations grow from one reassignment to the next; half of those at
+the first assignment come on top, as for splits."""
 MAX_CANDIDATES = 16
 """Cohorts that one reassignment looks at, besides the user's own and a new one."""
 SCORED_CANDIDATES = 3
 """Those of them, the most promising ones, whose evidence is computed."""
-SMALL_SHARE = 0.02
-"""Share of a cohort's observations up to which a user is not taken out to be compared with it."""
 MERGE_EVIDENCE = 3.0
 """Difference of log-posteriors (nats) below which two cohorts may be tested for a merger."""
 MERGE_RATE = 1.0 / 4.0
@@ -129,8 +118,14 @@ SPLIT_GROWTH = 1.2
 """Factor by which a cohort's observations grow from one proposal to the next. Tried: a charge for
 the free choice of sides (true clusters stayed together twice as long)."""
 RENEW_GROWTH = 1.02
-"""Factor of a model's observations after which its mean and matrices are computed anew. Tried: 1.01
+"""Factor of a model's observations after which its mean and matrices are computed anew. A user with
+a smaller share of a cohort is not taken out to be compared with it. Tried: 1.01
 and 1.05, and at every observation (the same regret within noise)."""
+
+# -- warm starts -------------------------------------------------------------------------------
+
+CALIBRATION_CLICKS = 16.0
+"""Clicks on lists after which the outcomes of a warm start are scaled by what they promised."""
 
 # -- ranking -----------------------------------------------------------------------------------
 
@@ -140,10 +135,6 @@ users are alike) and 3."""
 REMEMBERED_EXPLORE = 0.4
 """Factor of the draws' width where all that the weights do not explain stays with a user and an
 item. Tried on four sets of real clicks: 0.2 (worse on two), 1 (10% more misses of new users)."""
-WIDTH_BONUS = 1.0
-"""Posterior standard deviations by which an item's score is raised, times the share of what is
-unexplained that stays with a user and an item. Tried on four sets of real clicks, new users' first
-five lists: 0 (8 to 20% more misses), 0.5 (2 to 9% more on three)."""
 SHORTLIST_FACTOR = 3
 """Candidates for each position of the list."""
 SEQUENTIAL_POSITIONS = 16

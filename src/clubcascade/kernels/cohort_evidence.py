@@ -18,7 +18,7 @@ import math
 
 from clubcascade.core import Floats
 from clubcascade.kernels import cohort_models, factors, linear, low_rank, triangular
-from clubcascade.kernels.cohort_constants import LOWEST_NOISE, SMALL_SHARE
+from clubcascade.kernels.cohort_constants import LOWEST_NOISE, RENEW_GROWTH
 from clubcascade.kernels.cohort_state import Cohort
 from clubcascade.kernels.jit import keep_whole, kernel
 
@@ -184,7 +184,7 @@ def of_own_cohort(state: Cohort, node: int, noise: float) -> float:
     g = state.label[node]
     ridge = state.ridge
     gram, moment, count = state.gram[node], state.moment[node], state.count[node]
-    if count <= SMALL_SHARE * ridge.count[g]:
+    if count <= (RENEW_GROWTH - 1.0) * ridge.count[g]:
         return of_cohort(state, node, g, noise)
     d = moment.shape[0]
     root, mean = state.matrix_work, state.mean_work

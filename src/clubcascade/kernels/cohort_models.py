@@ -100,6 +100,18 @@ def forget(state: Cohort, node: int) -> None:
 
 
 @kernel
+def scale_outcomes(state: Cohort, factor: float) -> None:
+    """Multiply all outcomes so far by a factor, and with them all weights."""
+    for node in range(state.n_users):
+        for f in range(state.moment.shape[1]):
+            state.moment[node, f] *= factor
+    for g in range(state.last_model + 1):
+        for f in range(state.moment.shape[1]):
+            state.ridge.moment[g, f] *= factor
+        renew(state, g)
+
+
+@kernel
 def clear(state: Cohort, g: int) -> None:
     """Make a model one without observations."""
     models.clear(state.ridge, g)

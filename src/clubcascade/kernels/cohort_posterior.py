@@ -26,22 +26,19 @@ import numpy as np
 from clubcascade.core import Floats
 from clubcascade.kernels import factors, linear, prefetch, triangular, ziggurat
 from clubcascade.kernels.cohort_constants import (
+    EARLY_OBSERVATIONS,
     EARLY_USERS,
-    LARGEST_LOGIT,
     LOWEST_NOISE,
-    MIXED_OBSERVATIONS,
     MIXTURE_MARGIN,
     MOST_MIXED,
     N_BUCKETS,
     PRECISIONS,
     REMEMBERED_EXPLORE,
     WARM_UP_EVERY,
-    WARM_UP_EVERY_LATER,
-    WARM_UP_OBSERVATIONS,
     WARM_UP_PREDICTOR,
-    WIDTH_BONUS,
 )
 from clubcascade.kernels.cohort_state import Cohort
+from clubcascade.kernels.item_memory import LARGEST_LOGIT
 from clubcascade.kernels.jit import keep_whole, kernel
 
 
@@ -67,8 +64,8 @@ def precision_of(predictor: int) -> float:
 @kernel
 def is_warm_up(node: int, count: int) -> bool:
     """Tell whether a user with this number and count is a warm-up user."""
-    every = WARM_UP_EVERY if node < EARLY_USERS else WARM_UP_EVERY_LATER
-    return node % every == every - 1 and count < WARM_UP_OBSERVATIONS
+    every = WARM_UP_EVERY if node < EARLY_USERS else EARLY_USERS
+    return node % every == every - 1 and count < EARLY_OBSERVATIONS
 
 
 @kernel
@@ -119,7 +116,7 @@ def mixture_mean(state: Cohort, node: int, out: Floats) -> bool:
     """Write ``sum of pr(g) c_g``; False, and nothing, where that is not done."""
     keep_whole()
     n = state.n_cohorts
-    if n < 2 or n > MOST_MIXED or state.count[node] >= MIXED_OBSERVATIONS:
+    if n < 2 or n > MOST_MIXED or state.count[node] >= EARLY_OBSERVATIONS:
         return False
     noise, top, value = max(state.noise_variance, LOWEST_NOISE), -math.inf, np.empty(n)
     label, place = np.empty(n, np.int64), 0
@@ -168,8 +165,10 @@ def width_bonus(state: Cohort) -> float:
     """Return what a posterior standard deviation (in units of sigma) adds to an item's score.
 
     Nothing where clicks are drawn anew; where a click is found once and for all, optimism pays.
+    Tried on four sets of real clicks, new users' first five lists: none (8 to 20% more misses),
+    half of it (2 to 9% more on three).
     """
-    return WIDTH_BONUS * state.item_share * math.sqrt(state.noise_variance)
+    return state.item_share * math.sqrt(state.noise_variance)
 
 
 @kernel

@@ -18,10 +18,7 @@ from clubcascade.kernels.cohort_constants import (
     EARLY_TOLERANCE,
     EVALUATED_EVERY,
     EVALUATED_FULLY,
-    FAIR_COIN_VARIANCE,
-    FIRST_PERSONAL,
     FIRST_PREDICTOR,
-    HEAD_START,
     HEAD_START_OBSERVATIONS,
     INHERITED_OBSERVATIONS,
     LOGISTIC_NOISE,
@@ -158,7 +155,7 @@ def _tolerance(state: Cohort, power: int) -> float:
     """
     noise = state.noise_variance / (LOGISTIC_NOISE if state.logistic else 1.0)
     n = state.ridge.count[0]
-    share = min(1.0, noise / FAIR_COIN_VARIANCE) * n / (n + TOLERANCE_OBSERVATIONS)
+    share = min(1.0, 4.0 * noise) * n / (n + TOLERANCE_OBSERVATIONS)
     return share * (TOLERANCE + EARLY_TOLERANCE / 2.0**power)
 
 
@@ -166,7 +163,7 @@ def _tolerance(state: Cohort, power: int) -> float:
 def _select(errors: Floats, tolerance: float) -> int:
     """Return the predictor of least error, after margin, head start and tolerance."""
     per_mean = PRECISIONS.shape[0] + 1
-    ahead = HEAD_START / (1.0 + errors[N_PREDICTORS] / HEAD_START_OBSERVATIONS)
+    ahead = 1.0 / (1.0 + errors[N_PREDICTORS] / HEAD_START_OBSERVATIONS)
     best, least = FIRST_PREDICTOR, math.inf
     for predictor in range(N_PREDICTORS):
         steps = (predictor + 1) % per_mean  # 0 for the infinite precision, then 1 for 256, ...
@@ -175,7 +172,7 @@ def _select(errors: Floats, tolerance: float) -> int:
             error += ahead
         if error < least:
             best, least = predictor, error
-    if FIRST_PERSONAL <= best % per_mean < per_mean - 1:  # rather explore too much than too little
+    if FIRST_PREDICTOR <= best % per_mean < per_mean - 1:  # rather explore too much than too little
         most = (1.0 + tolerance) * errors[best]
         for predictor in range(best + 1, best - best % per_mean + per_mean - 1):
             if errors[predictor] <= most:
@@ -187,7 +184,8 @@ def _select(errors: Floats, tolerance: float) -> int:
 def is_due(state: Cohort, node: int, t: int) -> bool:
     """Tell whether the predictors are evaluated on the next list of a user."""
     evaluated = state.error[bucket(state.count[node]), N_PREDICTORS]
-    return evaluated < EVALUATED_FULLY or t % EVALUATED_EVERY == 0
+    calibrated = state.promised < 0.0
+    return calibrated and (evaluated < EVALUATED_FULLY or t % EVALUATED_EVERY == 0)
 
 
 @kernel

@@ -10,14 +10,11 @@ that explains nothing is merged again.
 
 from __future__ import annotations
 
-import numpy as np
-
 from clubcascade.core import Floats
 from clubcascade.kernels import cohort_assignment as assignment
 from clubcascade.kernels import cohort_models, factors, linear, triangular
 from clubcascade.kernels import ridge as models
 from clubcascade.kernels.cohort_constants import (
-    GROWTH_OFFSET,
     MAX_SPLIT_USERS,
     SPLIT_GROWTH,
     SPLIT_ITERATIONS,
@@ -138,7 +135,7 @@ def try_split(state: Cohort, node: int) -> None:
     g = state.label[node]
     if g == 0 or state.size[g] < 2 or state.ridge.count[g] < state.split_due[g]:
         return
-    state.split_due[g] = np.int64(SPLIT_GROWTH * state.ridge.count[g]) + GROWTH_OFFSET
+    state.split_due[g] = assignment.next_due(state.ridge.count[g], SPLIT_GROWTH)
     new = assignment.free_label(state)
     if new == 0:
         return

@@ -39,7 +39,8 @@ class Cohort(Struct):
     list is chosen position by position). Learned: ``noise_variance`` (squared error of a
     prediction), ``item_share`` (of the unexplained that stays with a user and an item, see
     ``item_memory``), ``move_rate`` (share of reassignments that moved a user), ``n_lists``,
-    ``n_cohorts``,
+    ``promised`` and ``answered`` (clicks that were expected of the items examined since a warm
+    start, and that came; ``promised`` is -1 if there is nothing to calibrate), ``n_cohorts``,
     ``n_users``, ``n_assigned`` (users with a cohort), ``last_model`` (ever used), ``n_drawn``.
     """
 
@@ -76,6 +77,8 @@ class Cohort(Struct):
     noise_variance: float
     item_share: float
     move_rate: float
+    promised: float
+    answered: float
     n_lists: int
     n_cohorts: int
     n_users: int

@@ -9,9 +9,11 @@ release may name types that are gone, and must not even be unpickled.
 from __future__ import annotations
 
 import functools
+import glob
 import hashlib
 import inspect
 import sys
+import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, cast
@@ -48,9 +50,29 @@ def kernel(function: Function) -> Function:
     if cache_file is not None:
         cache_file._source_stamp = SOURCES
         cache_file._version = f"{numba.__version__} {SOURCES}"
+        cache_file._data_name_pattern = _DataNames(Path(cache_file._index_path))
     if hasattr(compiled, "get_call_template"):
         _serve_kernels(compiled)
     return cast(Function, compiled)
+
+
+class _DataNames:
+    """Names of the files of compiled code: no two are alike, and those of other sources go.
+
+    Numba counts them, and writes the index before the file. Two processes that compile one kernel
+    for two kinds of state would take the same number, and the index of one name the code of the
+    other; a process killed in between would leave an index that names the code of an old kernel.
+    """
+
+    def __init__(self, index: Path) -> None:
+        self._index = index
+
+    def format(self, number: int) -> str:
+        stem, stamp = self._index.stem, SOURCES[:16]
+        for file in self._index.parent.glob(f"{glob.escape(stem)}.*.nbc"):
+            if f".{stamp}." not in file.name:
+                file.unlink(missing_ok=True)
+        return f"{stem}.{stamp}.{uuid.uuid4().hex}.nbc"
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)

@@ -80,6 +80,24 @@ def renew(ridge: Ridge, g: int) -> None:
 
 
 @kernel
+def clear_many(ridge: Ridge, low: int, high: int) -> None:
+    """Make the models ``low`` to ``high - 1`` ones without observations."""
+    for g in range(low, high):
+        clear(ridge, g)
+
+
+@kernel
+def renew_many(ridge: Ridge, low: int, high: int) -> None:
+    """Do what :func:`renew` does, with scratch of its own: threads may share the models."""
+    d = ridge.moment.shape[1]
+    work = np.empty((d, d))
+    for g in range(low, high):
+        ridge.log_det[g] = factors.invert(ridge.gram[g], ridge.reg, work, ridge.inverse[g])
+        ridge.age[g] = 0
+        linear.times(ridge.inverse[g], ridge.moment[g], ridge.weights[g])
+
+
+@kernel
 def observe(ridge: Ridge, g: int, x: Floats, y: float) -> None:
     """Add an observation (x, y) to model ``g``: y = 1 for a click, 0 for a pass."""
     d = x.shape[0]

@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
@@ -32,6 +32,11 @@ class Learner(ABC):
 
     def join(self, user: Hashable, number: int) -> None:  # noqa: B027  most need do nothing
         """Let a new user in, whose number is the next one and who may join."""
+
+    def join_many(self, users: Sequence[Hashable], first: int) -> None:
+        """Let new users in, whose numbers are ``first`` and those after it."""
+        for number, user in enumerate(users, start=first):
+            self.join(user, number)
 
     def check_newcomer(self, user: Hashable) -> None:  # noqa: B027  most take everybody
         """Raise if a user may not join."""

@@ -32,7 +32,8 @@ class ClubModels(RidgeLearner):
         self.users, self._alpha = users, alpha
         self._allocate(UserGraph(start, n_users))
         for label in range(self.graph.n_components):
-            self._clear(label)
+            self.models.clear(label)
+            users.clear(label)
 
     def _allocate(self, graph: UserGraph) -> None:
         self.graph = graph
@@ -52,10 +53,6 @@ class ClubModels(RidgeLearner):
         }
         scalars = scalars or self.compiled.scalars()
         self.compiled = self.users.bind(self.models, self.graph, **work, **scalars)
-
-    def _clear(self, label: int) -> None:
-        self.models.clear(label)
-        self.users.clear(label)
 
     def join(self, user: Hashable, number: int) -> None:
         graph, links = self.graph, self.graph.links_of_newcomer()

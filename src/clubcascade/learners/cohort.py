@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -30,6 +30,7 @@ _SAVED = {
     "noise": ("noise_variance", "move_rate"),
     "tally": ("n_lists", "n_cohorts", "n_users", "last_model", "n_assigned"),
     "draws": ("n_drawn",),
+    "calibration": ("promised", "answered"),
 }
 """Scalars that are saved, by the arrays of the file that hold them."""
 _WORK_VECTORS = (
@@ -115,6 +116,8 @@ class CohortModels(Learner):
             * (constants.LOGISTIC_NOISE if logistic else 1.0),
             "item_share": 0.0,
             "move_rate": 1.0,
+            "promised": -1.0,
+            "answered": 0.0,
             "n_lists": 0,
             "n_cohorts": 0,
             "n_users": 0,
@@ -160,9 +163,14 @@ class CohortModels(Learner):
 
     def join(self, user: Hashable, number: int) -> None:
         """Make room for the user's statistics."""
-        if number + 1 == self._capacity:
-            self._reserve(2 * self._capacity)
-        self.compiled.n_users = number + 1
+        self.join_many((user,), number)
+
+    def join_many(self, users: Sequence[Hashable], first: int) -> None:
+        """Make room for the statistics of users: at once, since each write binds all scalars."""
+        last = first + len(users)
+        if last >= self._capacity:
+            self._reserve(max(2 * self._capacity, last + 1))
+        self.compiled.n_users = last
 
     def labels(self, n_users: int) -> Ints:
         """Return the cohort of each user, 0 before it has one, in the order of their numbers."""
@@ -245,7 +253,7 @@ class CohortModels(Learner):
         fill(a["predictor"], state, _LEARNED["predictor"], constants.N_PREDICTORS)
         scalars: dict[str, Any] = {}
         for name, parts in _SAVED.items():
-            dtype = np.float64 if name == "noise" else np.int64
+            dtype = np.int64 if name in ("tally", "draws") else np.float64
             values = array_of(state, name, (len(parts),), dtype)
             scalars |= dict(zip(parts, values.tolist(), strict=True))
         used = scalars["last_model"] + 1

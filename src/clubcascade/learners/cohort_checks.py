@@ -42,6 +42,8 @@ def check_cohorts(arrays: dict[str, npt.NDArray[Any]], scalars: Mapping[str, Any
         raise ValueError("head must be a user of the cohort")
     if min(scalars["noise_variance"], scalars["move_rate"]) < 0.0:
         raise ValueError("noise must be at least 0")
+    if scalars["answered"] < 0.0 or scalars["promised"] < -1.0:
+        raise ValueError("calibration must be at least 0, or -1 and 0 for none")
     if arrays["error"][:-1].min() < 0.0:  # the last row is scratch
         raise ValueError("error must be at least 0")
     if arrays["mixture_error"].min() < 0.0:

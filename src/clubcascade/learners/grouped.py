@@ -7,7 +7,7 @@ import numpy as np
 
 from clubcascade.core import Ints, array_of
 from clubcascade.core.paged_arrays import grown
-from clubcascade.kernels import glm_grouped, grouped, samples
+from clubcascade.kernels import glm_grouped, grouped, ridge, samples
 from clubcascade.learners.likelihoods import GLM, make_store
 from clubcascade.learners.models import Models
 from clubcascade.learners.ridge import RidgeLearner
@@ -71,22 +71,28 @@ class GroupedModels(RidgeLearner):
             return
         if g >= self.models.capacity:
             self.models.reserve(max(2 * self.models.capacity, g + 1))
-        self.models.clear(g)
+        ridge.clear_many(self.models.struct, self.n_models, g + 1)
+        opened = range(self.n_models, g + 1)
         self.n_models = g + 1
         self._bind()
         if self.glm is not None:
-            self.fits.clear(g)
+            for each in opened:
+                self.fits.clear(each)
 
     def check_newcomer(self, user: Hashable) -> None:
         self.group_of(user, 0)
 
     def join(self, user: Hashable, number: int) -> None:
-        g = self.group_of(user, number)
-        if number == len(self.group):
-            self.group = grown(self.group, 2 * number)
+        self.join_many((user,), number)
+
+    def join_many(self, users: Sequence[Hashable], first: int) -> None:
+        groups = [self.group_of(user, number) for number, user in enumerate(users, first)]
+        last = first + len(groups)
+        if last > len(self.group):
+            self.group = grown(self.group, 2 * last)
             self._bind()
-        self._open(g)
-        self.group[number] = g
+        self._open(max(groups, default=-1))
+        self.group[first:last] = groups
 
     def labels(self, n_users: int) -> Ints:
         return self.group[:n_users]

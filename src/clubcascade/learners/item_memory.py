@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -106,9 +106,13 @@ class RememberedItems(Learner):
 
     def join(self, user: Hashable, number: int) -> None:
         """Make room for the user's items."""
-        self.inside.join(user, number)
-        if number >= len(self._arrays["lists"]):
-            self._reserve(2 * number)
+        self.join_many((user,), number)
+
+    def join_many(self, users: Sequence[Hashable], first: int) -> None:
+        """Make room for the items of users."""
+        self.inside.join_many(users, first)
+        if (last := first + len(users)) > len(self._arrays["lists"]):
+            self._reserve(max(2 * first, last))
 
     @property
     def next_draw(self) -> int | None:

@@ -16,8 +16,6 @@ Sums = Iterable[tuple[Floats, Floats, Ints]]
 """Gram matrices, moments and numbers of observations of the next users, some users at a time."""
 SWEEPS = 3
 """How often every user is assigned to a cohort."""
-KNOWN_OBSERVATIONS = 250.0
-"""Observations' worth of errors that the held-out part counts as: as many as a bin inherits."""
 
 
 def fill_groups(learner: GroupedModels, sums: Sums) -> None:
@@ -64,6 +62,7 @@ def assign_cohorts(learner: CohortModels, n_users: int, clicks: float, seed: int
     clicked = learner.arrays["moment"][:n_users].any(axis=1)
     _sweep(learner, np.flatnonzero(clicked), seed)
     state.noise_variance = first_noise
+    state.promised = 0.0
 
 
 def find_cohorts(learner: CohortModels, n_users: int, clicks: float, seed: int) -> None:
@@ -90,14 +89,15 @@ def _sweep(learner: CohortModels, ready: Ints, seed: int) -> None:
     for _ in range(SWEEPS):
         bulk.sweep(state, rng.permutation(ready))
     due = constants.REASSIGNMENT_GROWTH * a["count"][ready]
-    a["due"][ready] = due.astype(np.int64) + constants.GROWTH_OFFSET
+    a["due"][ready] = due.astype(np.int64) + constants.FIRST_ASSIGNMENT // 2
     state.move_rate = constants.LOWEST_MOVE_RATE
 
 
 def select_predictor(learner: CohortModels, n_users: int, losses: Mapping[int, float]) -> None:
     """Serve users with that much history by the predictor of least loss on held-out clicks.
 
-    Later lists are predicted by all predictors as ever, and may select another one.
+    Later lists are predicted by all predictors as ever, and may select another one. The held-out
+    part counts as many observations as a bin inherits.
 
     Parameters
     ----------
@@ -115,6 +115,6 @@ def select_predictor(learner: CohortModels, n_users: int, losses: Mapping[int, f
     errors = np.array([1.0 + losses.get(p, 1.0) for p in range(constants.N_PREDICTORS)])
     a["predictor"][least:] = best
     a["error"][least : constants.N_BUCKETS, :-1] = (
-        KNOWN_OBSERVATIONS * constants.INITIAL_NOISE * errors
+        constants.INHERITED_OBSERVATIONS * constants.INITIAL_NOISE * errors
     )
-    a["error"][least : constants.N_BUCKETS, -1] = KNOWN_OBSERVATIONS
+    a["error"][least : constants.N_BUCKETS, -1] = constants.INHERITED_OBSERVATIONS

@@ -70,7 +70,7 @@ def policy_class(name: str) -> type[Policy]:
 
 
 def load(path: str | os.PathLike[str]) -> Policy:
-    """Read a policy that :meth:`Policy.save` wrote; it continues to the bit.
+    """Read a policy that :meth:`Policy.save` wrote; it continues bit for bit.
 
     >>> import tempfile, pathlib
     >>> from clubcascade import MultipleLinUCB

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Hashable, Sequence
+from itertools import repeat
 from typing import Any, Self, cast
 
 import numpy as np
@@ -24,7 +25,7 @@ from clubcascade.core import (
 from clubcascade.errors import InvalidArgument, InvalidItems, UnknownUser
 from clubcascade.kernels import entry_points
 from clubcascade.learners.base import Learner, numbered
-from clubcascade.model_file import check_id
+from clubcascade.model_file import check_id, check_ids
 from clubcascade.policies._lock import FairLock
 from clubcascade.policies._states import check_numbers, fitting
 
@@ -111,17 +112,26 @@ class CompiledPolicy(Policy):
             raise UnknownUser(f"user must be one that the policy has met, got {user!r}")
         return number
 
-    def _read_users(self, users: Any) -> Sequence[Hashable]:
-        known = validation.listed("users", users, "ids")
-        for user in known:
-            self.number(user, "users")
-        return known
-
     def _join(self, user: Hashable) -> int:
         number = len(self._numbers)
         self._learner.join(user, number)
         self._numbers[user] = number
         return number
+
+    def _join_many(self, users: Sequence[Hashable]) -> None:
+        first = len(self._numbers)
+        self._learner.join_many(users, first)
+        self._numbers.update(zip(users, range(first, first + len(users)), strict=True))
+
+    def _numbers_joined(self, users: Sequence[Hashable]) -> Ints:
+        """Return the numbers of distinct users; new ones join, in this order."""
+        numbers = self._numbers_of(users)
+        new = np.flatnonzero(numbers < 0)
+        joining = [users[at] for at in new.tolist()]
+        check_ids("users", joining)
+        numbers[new] = np.arange(len(self._numbers), len(self._numbers) + len(joining))
+        self._join_many(joining)
+        return numbers
 
     # -- lists ---------------------------------------------------------------------------------
 
@@ -168,7 +178,9 @@ class CompiledPolicy(Policy):
 
     def recommend_many(self, users: Sequence[Hashable], items: Items, k: int) -> Ints:
         """Return one list per user, as calls of :meth:`recommend` would, one after another."""
-        users = self._read_users(users)
+        users = validation.listed("users", users, "ids")
+        for user in users:
+            self.number(user, "users")
         loose = self._read_items(items)
         k = validation.list_length(k, len(loose))
         rows, scores = np.empty((len(users), k), np.int64), np.empty(k)
@@ -182,7 +194,7 @@ class CompiledPolicy(Policy):
         return rows
 
     def _numbers_of(self, users: Sequence[Hashable]) -> Ints:
-        return np.fromiter((self._numbers.get(user, -1) for user in users), np.int64, len(users))
+        return np.fromiter(map(self._numbers.get, users, repeat(-1)), np.int64, len(users))
 
     def _read_items(self, items: Items) -> Floats | Catalog:
         if not isinstance(items, Catalog):
@@ -271,17 +283,31 @@ class CompiledPolicy(Policy):
         examined, rewards = np.empty(len(rows), np.int64), np.empty(rows.shape)
         for first in range(0, len(rows), READ):
             part = slice(first, first + READ)
-            for user in users[part]:
-                if self.number(user, "users") < 0:
-                    self._learner.check_newcomer(user)
+            self._check_newcomers(users[part])
             examined[part], rewards[part] = observed_many(clicks[part], rows.shape[1])
             time.sleep(0)  # others may be waiting for Python's global lock
+        self._learn_in_turns(users, shown.catalog, rows, examined, rewards)
+
+    def _check_newcomers(self, users: Sequence[Hashable]) -> None:
+        for user in users:
+            if self.number(user, "users") < 0:
+                self._learner.check_newcomer(user)
+
+    def _learn_in_turns(
+        self,
+        users: Sequence[Hashable],
+        catalog: Catalog,
+        rows: Ints,
+        examined: Ints,
+        rewards: Floats,
+    ) -> None:
+        """Learn events that were checked; calls of other threads get their turn in between."""
         first, size = 0, 1
         while first < len(rows):
             part = slice(first, first + size)
             with self._lock:
                 started = time.perf_counter()
-                features = self._learner.training_view(shown.catalog)
+                features = self._learner.training_view(catalog)
                 self._learn_many(users[part], features, rows[part], examined[part], rewards[part])
                 took = time.perf_counter() - started
             first += size

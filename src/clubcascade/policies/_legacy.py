@@ -46,9 +46,9 @@ def upgraded(name: str, params: dict[str, Any], state: dict[str, Any]) -> Model:
     """Return a saved model (policy, parameters, state) as this version has it."""
     if name == "club_cascade" and params.keys() & MOVED.keys():
         return _club(dict(params), state)
-    if name == "cohort_cascade" and "memory" not in params:
-        mixture = {"mixture_error": np.zeros((N_BUCKETS, 2))}
-        return name, {**params, "memory": 0}, mixture | state
+    if name == "cohort_cascade":
+        added = {"mixture_error": np.zeros((N_BUCKETS, 2)), "calibration": np.array([-1.0, 0.0])}
+        return name, {"memory": 0} | params, added | state
     if name in GLM and params.keys() & MOVED_GLM.keys():
         return name, _constants(dict(params)), state
     return name, params, state
@@ -61,7 +61,8 @@ def _constants(old: dict[str, Any]) -> dict[str, Any]:
     horizon, m, eigenvalue = (gone[each] for each in ("horizon", "n_clusters", "item_eigenvalue"))
     slope = read_link(old["link"]).slope if "link" in old else None
     if old["beta"] is None and horizon is not None:
-        m = _n_clusters(old) if m is None else m
+        if m is None:  # who did not have to name them: one, or those of a partition
+            m = Partition(old["partition"]).n_clusters if "partition" in old else 1
         if slope is None:
             old["beta"] = theory.beta(d, horizon, m, reg)
         else:
@@ -73,11 +74,6 @@ def _constants(old: dict[str, Any]) -> dict[str, Any]:
         users, share, delta = len(old["users"]), gone["smallest_share"], gone["delta"]
         old["edge_probability"] = theory.edge_probability(users, m, share, delta)
     return old
-
-
-def _n_clusters(old: dict[str, Any]) -> int:
-    """Return the clusters of a policy that did not have to name them: one, or of a partition."""
-    return Partition(old["partition"]).n_clusters if "partition" in old else 1
 
 
 def _club(old: dict[str, Any], state: dict[str, Any]) -> Model:

@@ -70,22 +70,18 @@ def _wrong(partition: Any) -> InvalidArgument:
 
 def _read_partition(partition: Any) -> dict[Hashable, int]:
     try:
-        labelled = _labelled(partition)
+        if isinstance(partition, Mapping):
+            labelled = list(partition.items())
+        elif isinstance(partition, np.ndarray) or all(np.isscalar(part) for part in partition):
+            labelled = list(enumerate(np.asarray(partition).tolist()))
+        else:
+            labelled = [(user, g) for g, users in enumerate(partition) for user in users]
         cluster = _numbered(labelled)
     except TypeError:
         raise _wrong(partition) from None
     for part in zip(*labelled, strict=True):
         check_ids("partition", part)
     return cluster
-
-
-def _labelled(partition: Any) -> list[tuple[Hashable, Any]]:
-    """Return every user with the label of its cluster."""
-    if isinstance(partition, Mapping):
-        return list(partition.items())
-    if isinstance(partition, np.ndarray) or all(np.isscalar(part) for part in partition):
-        return list(enumerate(np.asarray(partition).tolist()))
-    return [(user, g) for g, users in enumerate(partition) for user in users]
 
 
 def _numbered(labelled: list[tuple[Hashable, Any]]) -> dict[Hashable, int]:

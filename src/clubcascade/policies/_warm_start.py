@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from clubcascade.core import Floats, Ints, Policy
 from clubcascade.errors import InvalidArgument
-from clubcascade.kernels import bulk
+from clubcascade.kernels import bulk, ridge
 from clubcascade.learners import warm_start as learners
 from clubcascade.learners.grouped import GroupedModels
 from clubcascade.policies._compiled import CompiledPolicy
@@ -49,8 +53,7 @@ def start_from_sums(
     check_can_start(policy)
     assert isinstance(policy, CompiledPolicy)
     with policy._lock:
-        for user in users:
-            policy._join(user)
+        policy._join_many(users)
         if isinstance(policy._learner, GroupedModels):
             learners.fill_groups(policy._learner, sums)
             return
@@ -110,12 +113,15 @@ class BulkSums:
     ----------
     policy
         One that :func:`learns_sums`.
+    workers
+        Threads that add up. The result is the same for any number.
     seed
         Seed of the order in which users are assigned to cohorts.
     """
 
-    def __init__(self, policy: Any, seed: int = 0) -> None:
-        self.policy, self.seed, self.clicks = policy, seed, 0.0
+    def __init__(self, policy: Any, workers: int = 1, seed: int = 0) -> None:
+        self.policy, self.workers, self.seed, self.clicks = policy, workers, seed, 0.0
+        self._pool = ThreadPoolExecutor(workers)
 
     def __enter__(self) -> BulkSums:
         self.policy._lock.__enter__()
@@ -126,25 +132,33 @@ class BulkSums:
         users: Sequence[Hashable],
         user: Ints,
         lists: tuple[Ints, Ints, Ints, Floats, Floats],
-        workers: int,
-        pool: Executor,
     ) -> None:
-        """Add lists: whose they are, as places in ``users``, and what :func:`add_lists` takes."""
-        policy = self.policy
-        for each in users:
-            if policy.number(each) < 0:
-                policy._join(each)
-        numbers = policy._numbers_of(users)
-        if isinstance(policy._learner, GroupedModels):
-            numbers = policy._learner.group[numbers]
-        work = numbers[user], *lists
-        parts = [
-            pool.submit(bulk.add_lists, *work, part, workers, *_sums_of(policy))
-            for part in range(workers)
-        ]
-        for part in parts:
-            part.result()
-        self.clicks += float(lists[3].sum())
+        """Add lists: whose they are, as places in ``users``; starts, rows, and so on."""
+        models, place = np.unique(self._models_of(users), return_inverse=True)
+        starts, rows, examined, rewards, features = lists
+        first, row, reward = bulk.group_observations(
+            place[user], len(models), starts, rows, examined, rewards
+        )
+        parts = np.searchsorted(first, np.linspace(0, first[-1], self.workers + 1)[1:-1])
+        sums = _sums_of(self.policy)
+
+        def add(low: int, high: int) -> None:
+            bulk.add_observations(models, first, row, reward, features, low, high, *sums)
+
+        self._in_parts(len(models), parts, add)
+        self.clicks += float(rewards.sum())
+
+    def _models_of(self, users: Sequence[Hashable]) -> Ints:
+        """Return whose sums those of some users are; new users join."""
+        numbers: Ints = self.policy._numbers_joined(users)
+        learner = self.policy._learner
+        return learner.group[numbers] if isinstance(learner, GroupedModels) else numbers
+
+    def _in_parts(self, n: int, parts: Ints, work: Callable[[int, int], None]) -> None:
+        """Do some work on 0 to n - 1, each thread from one place to the next."""
+        ends = [0, *parts.tolist(), n]
+        for done in [self._pool.submit(work, *part) for part in pairwise(ends)]:
+            done.result()
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         policy = self.policy
@@ -152,14 +166,13 @@ class BulkSums:
             if kind is not None:
                 policy._take_over(policy.fresh())
                 return
-            n = len(policy._numbers)
-            gram = _sums_of(policy)[0]
             if isinstance(policy, CohortCascade):
-                bulk.mirror(gram[:n])
+                n = len(policy._numbers)
                 learners.find_cohorts(policy._cohorts, n, self.clicks, self.seed)
             else:
-                bulk.mirror(gram)
-                for g in range(policy._learner.n_models):
-                    policy._learner.models.renew(g)
+                models, n = policy._learner.models.struct, policy._learner.n_models
+                parts = np.arange(1, self.workers) * n // self.workers
+                self._in_parts(n, parts, partial(ridge.renew_many, models))
         finally:
+            self._pool.shutdown()
             policy._lock.__exit__(None, None, None)

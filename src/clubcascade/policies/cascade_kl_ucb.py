@@ -10,10 +10,10 @@ from clubcascade.policies._item_counts import ItemCountsMixin
 
 
 class CascadeKLUCB(ItemCountsMixin, CompiledPolicy):
-    """CascadeKL-UCB: the largest q with ``looks KL(rate, q) <= ln t + 3 ln ln t`` per item.
+    """CascadeKL-UCB: the largest q with ``n KL(rate, q) <= ln t + 3 ln ln t`` per item.
 
-    All users are one. An item never looked at comes first. Takes a
-    :class:`clubcascade.Catalog` only: items are known by id.
+    t is the round and n the number of observations of the item. All users share the counts. An item
+    never examined comes first. Takes a :class:`clubcascade.Catalog` only: items are known by id.
 
     References
     ----------

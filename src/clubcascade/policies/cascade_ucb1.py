@@ -10,10 +10,11 @@ from clubcascade.policies._item_counts import ItemCountsMixin
 
 
 class CascadeUCB1(ItemCountsMixin, CompiledPolicy):
-    """CascadeUCB1: click rate plus ``sqrt(1.5 ln t / looks)`` per item of a catalogue.
+    """CascadeUCB1: click rate plus ``sqrt(1.5 ln t / n)`` per item of a catalogue.
 
-    All users are one. An item never looked at comes first (the paper assumes one look at each
-    item before the start). Takes a :class:`clubcascade.Catalog` only: items are known by id.
+    t is the round and n the number of observations of the item. All users share the counts. An item
+    never examined comes first (the paper assumes one observation of each item before the start).
+    Takes a :class:`clubcascade.Catalog` only: items are known by id.
 
     References
     ----------

@@ -19,15 +19,15 @@ from clubcascade.policies._users import kept_users, read_users
 class CohortCascade(CompiledPolicy):
     """CohortCascade: finds who is alike, learns each user's own taste, and needs no tuning.
 
-    Every user has weights of its own, which lie around those of its cohort, which lie around
-    everyone's. A user without history is served as everyone, soon as its cohort, and with enough
-    feedback as itself: how far to trust each level is judged by what would have predicted past
-    clicks best. Cohorts are found by moving users, one at a time, to the cohort under which their
-    feedback is most probable; they may split, merge and vanish. To explore, weights are drawn from
-    what is believed (Thompson sampling), as widely as past predictions were wrong; an item counts
-    by the better of the draw and its mirror image, and each position of a list is chosen as if
-    those before had been passed over. A few new users, warm-up users, follow their own taste
-    whatever is judged best, or differences that are never shown would never be found.
+    A hierarchical Bayesian linear model. Every user has weights of its own, which lie around the
+    mean of its cohort; cohort means lie around the mean of all users. Prior mean and prior
+    precision of a user are selected prequentially: by what would have predicted past clicks best.
+    Cohorts are found by Gibbs steps: a user is reassigned to a cohort drawn from its posterior;
+    cohorts may split, merge and vanish. To explore, weights are drawn from the posterior (Thompson
+    sampling), scaled by the measured noise. An item is scored by the larger of the draw and its
+    mirror image, and each position of a list is chosen as if those before had been passed. A few
+    new users, warm-up users, get a weak prior whatever is selected, or differences that are never
+    shown would never be found.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ class CohortCascade(CompiledPolicy):
         How weights and item make a probability: ``"identity"`` (their inner product, cut to
         [0, 1]) or ``"logistic"``.
     explore
-        Width of the draws in standard deviations of the belief; twice that for cohorts.
+        Width of the draws in posterior standard deviations; twice that for prior means.
     reg
         Ridge constant of the cohorts' and everyone's weights.
     max_cohorts
-        The most cohorts at a time; whoever fits none stays with everyone.
+        The most cohorts at a time; then no new cohort is made.
     memory
         Items that are remembered of each user, 0 for none: see :class:`ItemMemory`.
     forget

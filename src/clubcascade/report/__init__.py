@@ -25,17 +25,11 @@ __all__ = [
     "write_report",
 ]
 
-__getattr__ = lazy_attributes(
-    __name__,
-    {
-        "Curve": "measures",
-        "curves_of": "measures",
-        "figure": "figures",
-        "save_all_figures": "figures",
-        "save_figures": "figures",
-        "save_overview": "figures",
-        "write_contests": "contest",
-        "write_markdown": "markdown",
-        "write_report": "page",
-    },
-)
+_MODULES = {
+    "contest": ("write_contests",),
+    "figures": ("figure", "save_all_figures", "save_figures", "save_overview"),
+    "markdown": ("write_markdown",),
+    "measures": ("Curve", "curves_of"),
+    "page": ("write_report",),
+}
+__getattr__ = lazy_attributes(__name__, _MODULES)

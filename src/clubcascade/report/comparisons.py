@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from clubcascade.core import Floats
-from clubcascade.experiment.config import Panel
+from clubcascade.experiment.schema import Panel
 from clubcascade.report.estimates import Estimate, difference, estimate, number, ratio, with_ends
 from clubcascade.report.folders import Run
 from clubcascade.report.measures import EVERY, MEASURES, MICROSECONDS, ceiling_of

@@ -11,7 +11,7 @@ import pandas as pd
 
 from clubcascade.errors import InvalidArgument
 from clubcascade.experiment.bounds import BOUNDS
-from clubcascade.experiment.config import Panel
+from clubcascade.experiment.schema import Panel
 from clubcascade.model_file import atomic_write
 from clubcascade.report.estimates import (
     UNKNOWN,

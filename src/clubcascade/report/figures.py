@@ -10,7 +10,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from clubcascade import validation
 from clubcascade.experiment import Results, read_results
-from clubcascade.experiment.config import Panel
+from clubcascade.experiment.schema import Panel
 from clubcascade.model_file import atomic_write
 from clubcascade.report.folders import PAPER, Run, find_runs
 from clubcascade.report.heatmap import heat_map

@@ -21,7 +21,6 @@ PAPER = ("synthetic", "yelp", "movielens", "ctr", "multiple")
 EDGE = " †"
 """Stands behind a policy whose tuned values lie at the edge of what was tried."""
 
-
 POLICY = "cohort_cascade"
 """The policy that is judged unless another is named."""
 
@@ -175,11 +174,12 @@ def read_run(folder: Path) -> Run:
             if not policy.tune or policy.label in panel.tuned
             for seed in experiment.seeds
         }
-        name = folder.resolve().name
+        name, n = folder.resolve().name, experiment.figure or 0
+        shown = name.split("-")[0]  # the shipped experiment, else the one of the paper's number
         run = Run(
             path=folder,
             name=name,
-            figure=_figure(name.split("-")[0], experiment.figure),
+            figure=shown if shown in shipped() or not 1 <= n <= len(PAPER) else PAPER[n - 1],
             results=results,
             provenance=results.provenance if isinstance(results.provenance, dict) else {},
             failures=_failures(folder / "failures.txt", set(cells.values())),
@@ -191,12 +191,6 @@ def read_run(folder: Path) -> Run:
     except Exception as error:
         raise InvalidArgument(f"{folder} cannot be read: {error}") from error
     return run
-
-
-def _figure(name: str, number: int | None) -> str:
-    """Return the shipped experiment of a folder: by its name, else by the paper's number."""
-    known = number is not None and number <= len(PAPER)
-    return PAPER[number - 1] if name not in shipped() and known and number else name
 
 
 def _is_result(folder: Path) -> bool:

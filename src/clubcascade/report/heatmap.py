@@ -59,7 +59,10 @@ def draw_map(
         axes.text(0.5, 0.5, "no results", ha="center", va="center", transform=axes.transAxes)
         return
     best = (min if measure.better == "low" else max)(found.values())
-    norm = _norm(list(found.values()))
+    low, high = min(found.values()), max(found.values())
+    norm: Normalize = LogNorm(low, high) if 0 < low < high else Normalize(low, high)
+    if low == high:
+        norm = Normalize(low - 1, high + 1)
     middles, names, top = [], [], 0.0
     for i, row in enumerate(sweep.rows):
         top += MARGIN if i and bool(row.limit) != bool(sweep.rows[i - 1].limit) else 0.0
@@ -78,13 +81,6 @@ def draw_map(
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     _write_scale(axes, norm, measure)
-
-
-def _norm(values: list[float]) -> Normalize:
-    low, high = min(values), max(values)
-    if low == high:
-        return Normalize(low - 1, high + 1)
-    return LogNorm(low, high) if low > 0 else Normalize(low, high)
 
 
 def draw_cell(

@@ -11,8 +11,8 @@ from clubcascade import validation
 from clubcascade.core import Floats, Ints
 from clubcascade.experiment import Results
 from clubcascade.experiment.bounds import BOUNDS
-from clubcascade.experiment.config import Panel
 from clubcascade.experiment.intervals import mean_interval
+from clubcascade.experiment.schema import Panel
 
 Values = pd.Series  # of one number per row of the results
 Key = tuple[str, str]  # panel and policy
@@ -47,10 +47,6 @@ def _missed(rows: pd.DataFrame) -> Values:
     return rows["round"] * _column("ceiling")(rows) - rows["reward"]
 
 
-def _ctr(rows: pd.DataFrame) -> Values:
-    return rows["reward"] / rows["round"]
-
-
 def _time(rows: pd.DataFrame) -> Values:
     return 1e6 * _column("seconds")(rows) / rows["round"]  # seconds are those of the whole run
 
@@ -58,7 +54,7 @@ def _time(rows: pd.DataFrame) -> Values:
 _DRAWN = (
     Measure("regret", "cumulative regret", "regret", "low", _column("regret")),
     Measure("reward", "cumulative clicks", "clicks", "high", _column("reward")),
-    Measure("ctr", "clicks per round so far", "CTR", "high", _ctr),
+    Measure("ctr", "clicks per round so far", "CTR", "high", lambda r: r["reward"] / r["round"]),
     Measure("missed", "clicks missed", "missed", "low", _missed),
     Measure("n_clusters", "number of clusters", "clusters", "", _column("n_clusters")),
     Measure("rand_index", "adjusted Rand index", "Rand index", "high", _column("rand_index")),

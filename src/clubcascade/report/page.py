@@ -14,6 +14,7 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from clubcascade.experiment import read_experiment, shipped
+from clubcascade.experiment.config import value_text
 from clubcascade.model_file import atomic_write
 from clubcascade.report.claims import CLAIMS, VACUOUS, Judged, Verdict, judge, summary
 from clubcascade.report.estimates import UNKNOWN, Estimate, with_half
@@ -21,7 +22,7 @@ from clubcascade.report.folders import EDGE, Broken, Run, find_runs, first_look_
 from clubcascade.report.measures import EVERY, MEASURES, log_scale, shown_measure
 from clubcascade.report.page_data import page_data
 from clubcascade.report.style import styles
-from clubcascade.report.sweeps import Sweep, sweeps, value_text
+from clubcascade.report.sweeps import Sweep, sweeps
 
 NAME = "report.html"
 MARKS = dict(zip(Verdict, "✓◐✗?–○", strict=True))

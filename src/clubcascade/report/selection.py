@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from clubcascade.experiment.config import Contender, Panel
+from clubcascade.experiment.schema import Contender, Panel
 from clubcascade.report.folders import Run
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from clubcascade.core import Floats
-from clubcascade.experiment.config import Contender, Panel
+from clubcascade.experiment.schema import Contender, Panel
 from clubcascade.report.folders import Run
 from clubcascade.report.measures import MEASURES
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from clubcascade.experiment.config import Contender, value_text
-
-__all__ = ["Row", "Sweep", "sweeps", "value_text"]
+from clubcascade.experiment.config import value_text
+from clubcascade.experiment.schema import Contender
 
 SMALLEST = 4
 """Policies of a kind that make a sweep."""

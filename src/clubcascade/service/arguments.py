@@ -110,6 +110,7 @@ class Ask(NamedTuple):
     exclude_seen: bool = False
     filter: str | None = None
     greedy: bool = False
+    explore: float | None = None
 
     @property
     def narrow(self) -> bool:
@@ -169,10 +170,12 @@ def _offered(target: Model, ask: Ask) -> tuple[Floats | Catalog, Sequence[Hashab
     if candidates is not None:
         if items is not None or ids is not None:
             raise InvalidArgument("candidates must be given without items and ids, got both")
-        features = target.candidates(candidates)
+        catalog = target.registered()
+        rows = target.candidate_rows(candidates)
+        features, picked = catalog._rows.take(rows, axis=0), Picked(catalog.ids, rows)
         if target.policy.n_features is None:
-            return Catalog(features, candidates), candidates
-        return features, candidates
+            return Catalog(features, [*picked]), picked
+        return features, picked
     if items is None:
         if ids is not None:
             raise InvalidArgument("ids must be given with items, got ids alone")

@@ -138,6 +138,7 @@ class _Calls:
         exclude_seen: bool = False,
         filter: str | None = None,
         greedy: bool = False,
+        explore: float | None = None,
         metadata: bool = False,
     ) -> Request[Listed]:
         """Return a list to show; see :meth:`clubcascade.Recommender.recommend`.
@@ -152,6 +153,7 @@ class _Calls:
             "ids": None if ids is None else list(ids),
             "candidates": None if candidates is None else list(candidates),
             "filter": filter,
+            "explore": explore,
         }
         sent = {name: value for name, value in sent.items() if value is not None}
         flags = {"exclude_seen": exclude_seen, "greedy": greedy, "metadata": metadata}
@@ -240,12 +242,14 @@ class _Calls:
         *,
         n_features: int | None = None,
         params: Row | None = None,
+        explore: float = 1.0,
         file: str | Path | None = None,
     ) -> Request[dict[str, Any]]:
         """Make a model: by its policy, or of a file of ``clubcascade train``; describe it."""
         if file is not None:
             return Request("PUT", self._at(name), _same, content=Path(file).read_bytes())
-        sent = {"policy": policy, "n_features": n_features, "params": dict(params or {})}
+        sent: dict[str, Any] = {"policy": policy, "n_features": n_features, "explore": explore}
+        sent["params"] = dict(params or {})
         return Request("PUT", self._at(name), _same, sent)
 
     def delete_model(self, name: str) -> Request[int]:

@@ -7,6 +7,9 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import count
 from typing import NamedTuple
 
+import numpy as np
+
+from clubcascade import validation
 from clubcascade.core import Catalog, Floats
 from clubcascade.errors import InvalidArgument, InvalidItems, StoreUnavailable
 from clubcascade.service.arguments import (
@@ -59,7 +62,12 @@ class Decider:
 
     def looks_far(self, ask: Ask) -> bool:
         """Tell whether the answer takes long: a look across a network, or at many items."""
-        many = ask.filter is not None or ask.greedy or ask.model in self._models.experiments
+        many = (
+            ask.filter is not None
+            or ask.greedy
+            or ask.explore is not None
+            or ask.model in self._models.experiments
+        )
         return many or (ask.request_id is not None and self._remote)
 
     @property
@@ -76,17 +84,21 @@ class Decider:
         user = user_id(ask.user)
         experiment, arm, model = self._models.experiments.get(ask.model), None, ask.model
         if experiment is not None:
-            if ask.greedy:
-                raise InvalidArgument("greedy must be left to the arms of an experiment, got true")
+            if ask.greedy or ask.explore is not None:
+                raise InvalidArgument("greedy and explore must be left to the arms, got one")
             check_alike([self._models[each] for each in experiment.models], ask)
             user = self._models.known_as(user, experiment.models)
-            arm, model, greedy = experiment.arm_of(user)
-            ask = ask._replace(greedy=greedy)
+            arm, model, explore = experiment.arm_of(user)
         else:
             user = self._models.known_as(user, [model])
+            explore = self._models[model].start.get("explore", 1.0)
+            if ask.explore is not None:
+                explore = validation.number("explore", ask.explore, low=0, high=1)
         target = self._models[model]
         if user is not ask.user:
             ask = ask._replace(user=user)
+        if explore < 1 and not ask.greedy:
+            ask = ask._replace(greedy=self._is_greedy(target, explore))
         if ask.request_id is None:
             return self._rank(target, ask, None, put, experiment, arm)
         request = f"{ask.model}/{request_name(ask.request_id)}"
@@ -101,6 +113,15 @@ class Decider:
                 f"user {ask.user!r} and k={ask.k!r}"
             )
         return earlier
+
+    def _is_greedy(self, target: Model, explore: float) -> bool:
+        """Draw whether a list is one without exploration."""
+        target.check_greedy()
+        return bool(np.random.default_rng(self._seed()).random() >= explore)
+
+    def _seed(self) -> list[int]:
+        with self._naming:
+            return [self._server, next(self._drafts)]
 
     def earlier(self, request: str) -> Decision | None:
         """Return the decision of a request; lists go on where the store cannot be asked."""
@@ -171,7 +192,8 @@ class Decider:
             raise InvalidArgument(
                 "exclude_seen and filter must be left out of interleaved lists, got one"
             )
-        _, model, _, greedy = experiment.put.arms[1]
+        _, model, _, explore = experiment.put.arms[1]
+        greedy = explore < 1 and self._is_greedy(self._models[model], explore)
         theirs = _ranked(self._models[model], ask._replace(greedy=greedy))
         n = len(mine.names)
         if any(row >= n or mine.names[row] != theirs.names[row] for row in theirs.rows):
@@ -179,9 +201,7 @@ class Decider:
                 f"items must be the same in models that are interleaved, got other ones in "
                 f"{model!r}"
             )
-        with self._naming:
-            seed = [self._server, next(self._drafts)]
-        return interleaved(mine.rows, theirs.rows, seed)
+        return interleaved(mine.rows, theirs.rows, self._seed())
 
 
 class _Ranked(NamedTuple):

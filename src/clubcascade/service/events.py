@@ -118,12 +118,18 @@ class CandidatesNamed:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentPut:
-    """An experiment began: name, model and share of users of its arms, and which are greedy."""
+    """An experiment began: name, model, share of users and of exploring lists of each arm."""
 
     name: str
     mode: str
-    arms: tuple[tuple[str, str, float, bool], ...]
+    arms: tuple[tuple[str, str, float, float], ...]
     model: str = ""
+
+    @classmethod
+    def read(cls, name: str, mode: str, arms: Iterable[Any]) -> ExperimentPut:
+        """Read what a log or a snapshot has; earlier ones say which arms are greedy."""
+        given = [(*arm[:3], 1.0 - arm[3] if isinstance(arm[3], bool) else arm[3]) for arm in arms]
+        return cls(name, mode, tuple(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +255,7 @@ def read_event(payload: bytes) -> Event:
         case b"C":
             return CandidatesNamed(head[0], head[1], tuple(read_names(head[2])))
         case b"X":
-            return ExperimentPut(head[0], head[1], tuple(tuple(arm) for arm in head[2]))
+            return ExperimentPut.read(*head)
         case b"Y":
             return ExperimentGone(head[0])
         case b"D":

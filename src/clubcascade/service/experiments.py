@@ -13,6 +13,7 @@ from clubcascade import validation
 from clubcascade.errors import InvalidArgument
 from clubcascade.evaluation import ABTest, InterleavingScreen, Verdict, assign, team_draft
 from clubcascade.service.arguments import Ask
+from clubcascade.service.decision import Decision
 from clubcascade.service.events import Answered, Event, ExperimentPut, UserGone
 from clubcascade.service.model import Model
 
@@ -20,6 +21,8 @@ MODES = ("ab", "interleave")
 MOST_ARMS = 10
 POINTS = 100
 """Points of a curve, at most."""
+MOST_ITEMS = 100_000
+"""Items that are counted, about."""
 ASKED = 0.05
 """The relative difference that one wants to see."""
 
@@ -37,10 +40,13 @@ class Experiment:
     position
         Where that is in the log; with the name it is the salt, so another experiment of this name
         assigns all users anew.
+    ended
+        Where in the log it ended; 0 while it runs.
     """
 
     put: ExperimentPut
     position: int
+    ended: int = 0
 
     @property
     def id(self) -> str:
@@ -52,8 +58,8 @@ class Experiment:
         """The models of the arms; all of them learn from all lists of the experiment."""
         return list(dict.fromkeys(arm[1] for arm in self.put.arms))
 
-    def arm_of(self, user: Hashable) -> tuple[str | None, str, bool]:
-        """Return the arm of a user, its model and whether it is greedy.
+    def arm_of(self, user: Hashable) -> tuple[str | None, str, float]:
+        """Return the arm of a user, its model and its share of exploring lists.
 
         If lists are interleaved, no arm, and the first one's model.
         """
@@ -61,7 +67,7 @@ class Experiment:
         if self.put.mode == "interleave":
             return None, arms[0][1], arms[0][3]
         mine = assign(user, {arm[0]: arm[2] for arm in arms}, self.id)
-        return next((name, model, greedy) for name, model, _, greedy in arms if name == mine)
+        return next((name, model, explore) for name, model, _, explore in arms if name == mine)
 
 
 def name_of(experiment: str | None) -> str | None:
@@ -73,27 +79,39 @@ def name_of(experiment: str | None) -> str | None:
     return None if experiment is None else experiment.rpartition("/")[0]
 
 
-def read_arms(arms: Any, mode: Any) -> tuple[tuple[str, str, float, bool], ...]:
-    """Return the arms of an experiment: name, model, share of each, and whether it is greedy."""
+def read_arms(arms: Any, mode: Any) -> tuple[tuple[str, str, float, float], ...]:
+    """Return the arms of an experiment: name, model, shares of users and of exploring lists."""
     validation.choice("mode", mode, MODES)
     if not isinstance(arms, Mapping) or not 2 <= len(arms) <= MOST_ARMS:
         raise InvalidArgument(f"arms must be 2 to {MOST_ARMS}, by their names, got {arms!r}")
     if mode == "interleave" and len(arms) != 2:
         raise InvalidArgument(f"arms must be 2 to be interleaved, got {len(arms)}")
     found = []
-    for name, (model, share, *greedy) in arms.items():
-        share = validation.number(f"arms[{name!r}].share", share, low=0, high=1e100)
-        found.append((str(name), str(model), float(share), bool(greedy and greedy[0])))
+    for name, arm in arms.items():
+        if not isinstance(arm, Sequence) or isinstance(arm, str) or not 2 <= len(arm) <= 3:
+            raise InvalidArgument(
+                f"arms[{name!r}] must be a model, a share of users and, if it is to explore in "
+                f"fewer than all lists, a share of lists, got {arm!r}"
+            )
+        share = validation.number(f"arms[{name!r}].share", arm[1], low=0, high=1e100)
+        explore = validation.number(f"arms[{name!r}].explore", (*arm, 1.0)[2], low=0, high=1)
+        found.append((str(name), str(arm[0]), share, explore))
     if len({(arm[1], arm[3]) for arm in found}) < len(found):
-        raise InvalidArgument("arms must be of different models, or greedy and not, got one twice")
+        raise InvalidArgument("arms must differ in model or explore, got one twice")
     if mode == "ab" and sum(arm[2] > 0 for arm in found) < 2:
         raise InvalidArgument("arms must have a share above 0, two of them at least")
     return tuple(found)
 
 
-def check_items(models: Sequence[Model]) -> None:
-    """Raise unless all models have the same items: else it is not the rankings that differ."""
+def check_models(models: Sequence[Model], explore: Sequence[float]) -> None:
+    """Raise unless all have the same items (else it is not the rankings that differ), and explore.
+
+    A model that does not say what it expects has no list without exploration.
+    """
     first = models[0].catalog
+    for model, share in zip(models, explore, strict=True):
+        if share < 1:
+            model.check_greedy()
     n_features = {model.policy.n_features or 0 for model in models} - {0}
     if len(n_features) > 1:
         raise InvalidArgument(f"arms must have one number of features, got {sorted(n_features)}")
@@ -147,15 +165,40 @@ class Curve:
             self.points = self.points[1::2]
 
 
+@dataclass
+class Shown:
+    """What exploration costs and buys an arm: its lists and clicks, and how many items it tries."""
+
+    lists: int = 0
+    clicks: int = 0
+    items: set[Hashable] = field(default_factory=set)
+
+    def add(self, decision: Decision, clicked: bool) -> None:
+        """Count a list."""
+        self.lists += not decision.greedy
+        self.clicks += clicked and not decision.greedy
+        if len(self.items) < MOST_ITEMS:
+            self.items.update(decision.items)
+
+
 class Results:
     """What the log says of an experiment so far: a fold, the same on all servers.
 
     A list counts once its answer is in the log: a click, no click, late or not, or none at all
-    ("expired": a list without a click). Lists that still wait do not count yet.
+    ("expired": a list without a click). Lists that still wait do not count yet, nor do those that
+    wait when it ends.
+
+    Parameters
+    ----------
+    experiment
+        Which one.
+    without
+        Positions of those who were forgotten.
     """
 
-    def __init__(self, experiment: Experiment) -> None:
+    def __init__(self, experiment: Experiment, without: Iterable[int] = ()) -> None:
         self.experiment, self.position = experiment, experiment.position
+        self.without = set(without)
         put = experiment.put
         alike = put.mode == "interleave"
         served = [arm[0] for arm in put.arms if arm[2] > 0 or alike]
@@ -164,15 +207,21 @@ class Results:
         self._test = None if alike else ABTest(served, difference=ASKED)
         self._screen = InterleavingScreen()
         self._curves = {arm: Curve() for arm in served[1:]}
+        self._shown = {arm: Shown() for arm in served}
 
-    def follow(self, events: Callable[[int], Numbered]) -> bool:
-        """Take in the next events; return whether someone was forgotten by one of them."""
-        gone = False
+    def follow(self, events: Callable[[int], Numbered]) -> Results:
+        """Take in the next events; return this, or all anew if one of them forgets someone."""
+        gone: set[int] = set()
         for position, event in events(self.position):
-            self.position, gone = position, gone or isinstance(event, UserGone)
-            if isinstance(event, Answered) and event.decision.experiment == self.experiment.id:
-                self._count(event)
-        return gone
+            self.position = position
+            if isinstance(event, UserGone):  # what they answered may not be erased yet
+                gone.update(event.positions)
+            elif isinstance(event, Answered) and event.decision.experiment == self.experiment.id:
+                if position not in self.without:
+                    self._count(event)
+        if gone <= self.without:
+            return self
+        return Results(self.experiment, self.without | gone).follow(events)
 
     def _count(self, event: Answered) -> None:
         decision, clicks = event.decision, event.given[1]
@@ -186,6 +235,7 @@ class Results:
             return
         assert decision.arm is not None
         self._test.add(decision.arm, decision.user, bool(clicks))
+        self._shown[decision.arm].add(decision, bool(clicks))
         for arm, curve in self._curves.items():
             curve.add(self.lists, lambda arm=arm: self._test.verdict(arm).difference)  # type: ignore[misc]
 
@@ -196,6 +246,7 @@ class Results:
             "experiment": put.name,
             "mode": put.mode,
             "since": self.experiment.position,
+            "ended": self.experiment.ended or None,
             "position": self.position,
             "lists": self.lists,
             "users": len(self._users),
@@ -209,13 +260,16 @@ class Results:
         verdicts = [_verdict(test.verdict(arm), curve) for arm, curve in curves]
         return told | {"screen": None, "verdicts": verdicts}
 
-    def _arm(self, name: str, model: str, share: float, greedy: bool) -> dict[str, Any]:
-        told: dict[str, Any] = {"arm": name, "model": model, "share": share, "greedy": greedy}
+    def _arm(self, name: str, model: str, share: float, explore: float) -> dict[str, Any]:
+        told: dict[str, Any] = {"arm": name, "model": model, "share": share, "explore": explore}
         if self._test is not None:
             sums = self._test.arms.get(name)
             told["users"] = 0 if sums is None else sums.users
             told["lists"] = 0 if sums is None else int(sums.moments[1])
             told["clicks"] = 0 if sums is None else int(sums.moments[0])
+            shown = self._shown.get(name, Shown())
+            told |= {"exploring_lists": shown.lists, "exploring_clicks": shown.clicks}
+            told["items"] = len(shown.items)
         return told
 
     def _screened(self, curve: Curve) -> dict[str, Any]:

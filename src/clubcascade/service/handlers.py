@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -90,6 +90,7 @@ class Handlers:
             asked.exclude_seen,
             asked.filter,
             asked.greedy,
+            asked.explore,
         )
         decision = await self._service.open_shop.recommend_async(ask)
         activity, share = self._service.activity_of(decision.model), None
@@ -281,7 +282,7 @@ class Handlers:
         if not call.binary:
             sent = call.read(schemas.ModelPut)
             self._check("n_features", sent.n_features or 0, self._service.limits.features)
-            made = {"policy": await asyncio.to_thread(_make, sent)}
+            made = {"policy": await asyncio.to_thread(_make, sent), "explore": sent.explore}
         if name in shop.models:
             kept = shop.model(name).policy
             same = made_alike(kept, made["policy"]) if "policy" in made else False
@@ -324,9 +325,11 @@ class Handlers:
 
     @serves("GET", "/v1/experiments", "read", tells=schemas.ExperimentList)
     async def experiments(self, call: Call) -> Answer:
-        """The experiments that run, of this key."""
-        names = self._service.open_shop.experiments
-        return 200, schemas.ExperimentList([name for name in names if call.key.sees(name)])
+        """The experiments that run, and the last that ended, of this key."""
+        shop, sees = self._service.open_shop, call.key.sees
+        return 200, schemas.ExperimentList(
+            [*filter(sees, shop.experiments)], [*filter(sees, shop.ended)]
+        )
 
     @serves("PUT", E, "admin", takes=schemas.ExperimentPut, tells=schemas.ExperimentInfo)
     async def put_experiment(self, call: Call) -> Answer:
@@ -340,7 +343,7 @@ class Handlers:
                 raise Problem(403, "forbidden", f"the key is not for model {arm.model!r}")
             if arm.model not in shop.models:
                 raise Problem(404, "not_found", f"there is no model {arm.model!r}")
-        arms = {key: (arm.model, arm.share, arm.greedy) for key, arm in sent.arms.items()}
+        arms = {key: (arm.model, arm.share, arm.explore) for key, arm in sent.arms.items()}
         running = shop.experiments.get(name)
         if running is not None or name in shop.models:
             wanted = (sent.mode, read_arms(arms, sent.mode))
@@ -354,22 +357,18 @@ class Handlers:
         await asyncio.to_thread(shop.create_experiment, name, arms, mode=sent.mode)
         return 201, await asyncio.to_thread(shop.experiment, name)
 
-    def _experiment(self, call: Call) -> str:
-        name = call.params["experiment"]
-        if name not in self._service.open_shop.experiments:
-            raise Problem(404, "not_found", f"there is no experiment {name!r}")
-        return name
-
     @serves("GET", E, "read", tells=schemas.ExperimentInfo)
     async def get_experiment(self, call: Call) -> Answer:
-        """What an experiment says so far; look whenever you like."""
-        tell = self._service.open_shop.experiment
-        return 200, await asyncio.to_thread(tell, self._experiment(call))
+        """What an experiment says so far, or said when it ended; look whenever you like."""
+        shop, name = self._service.open_shop, call.params["experiment"]
+        _need(name, shop.ended | shop.experiments)
+        return 200, await asyncio.to_thread(shop.experiment, name)
 
     @serves("DELETE", E, "admin", tells=schemas.Forgotten)
     async def delete_experiment(self, call: Call) -> Answer:
         """End an experiment; its models stay."""
-        shop, name = self._service.open_shop, self._experiment(call)
+        shop, name = self._service.open_shop, call.params["experiment"]
+        _need(name, shop.experiments)
         await asyncio.to_thread(shop.delete_experiment, name)
         return 200, schemas.Forgotten(shop.position)
 
@@ -521,6 +520,11 @@ def _id(text: str, known: Any) -> str | int:
     """Return an id that stands in an address: the text, or the number if that one is known."""
     whole = text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19
     return int(text) if text not in known and whole and int(text) in known else text
+
+
+def _need(name: str, experiments: Container[str]) -> None:
+    if name not in experiments:
+        raise Problem(404, "not_found", f"there is no experiment {name!r}")
 
 
 def _explored(shop: Recommender, ask: Ask, decision: Decision) -> float | None:

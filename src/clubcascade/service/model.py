@@ -190,14 +190,19 @@ class Model:
         with self.lock:
             values, version = self.means(user, items), self.version
             order = None if weights is None else weights(user)
-        if values is None:
-            raise InvalidArgument(
-                f"greedy must be false for {type(self.policy).__name__}, which does not say what "
-                f"it expects of an item"
-            )
+        self.check_greedy(values is not None)
+        assert values is not None
         if order is not None:  # among those that are expected to be clicked for certain
             order = (items._rows if isinstance(items, Catalog) else np.asarray(items)) @ order
         return *top(values, k, order), version
+
+    def check_greedy(self, known: bool = True) -> None:
+        """Raise if there is no list without exploration."""
+        if not (known and (hasattr(self.policy, "_means") or hasattr(self.policy, "_parts"))):
+            raise InvalidArgument(
+                f"explore must be 1, and greedy false, for {type(self.policy).__name__}, which "
+                f"does not say what it expects of an item"
+            )
 
     def popular(
         self, user: Hashable, names: Sequence[Hashable], k: int
@@ -245,8 +250,10 @@ class Model:
         if "ids" not in self.start or name in known:
             return name
         other = other_spelling(name)
+        if other in known:
+            return other
         whole = type(other) is int and all(type(each) is int for each in self.start["ids"])
-        return other if other in known or whole else name
+        return other if whole else name
 
     def candidates(self, ids: Sequence[Hashable]) -> Floats:
         """Return the features of registered items, one row each, in that order."""
@@ -257,10 +264,9 @@ class Model:
         catalog = self.registered()
         index = catalog._index
         try:
-            rows = [index[name] for name in ids]
+            rows = [index[n if n in index else self.item_as(n)] for n in ids]
         except (KeyError, TypeError):
-            known = catalog._index
-            wrong = [n for n in ids if not isinstance(n, Hashable) or n not in known][:1]
+            wrong = [n for n in ids if not isinstance(n, Hashable) or n not in index][:1]
             raise InvalidItems(
                 f"candidates must be ids of registered items of model {self.name!r}, "
                 f"got {(wrong or [ids])[0]!r}"
@@ -329,7 +335,7 @@ class Model:
     def learn(self, number: int, answers: Sequence[Answered]) -> None:
         """Change the model by answers that follow one another in the log, the last is ``number``.
 
-        The state is the same to the bit as if each had come alone.
+        The state is the same, bit for bit, as if each had come alone.
         """
         with self.lock:
             for (learned, k, d), alike in groupby(answers, _kind):

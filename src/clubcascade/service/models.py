@@ -8,7 +8,7 @@ import logging
 import threading
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby, islice
 from typing import Any
 
@@ -38,6 +38,8 @@ AT_ONCE = 64
 UNREADABLE = (ClubCascadeError, ValueError, KeyError, TypeError, IndexError, ArithmeticError)
 """What making a model from its parts may raise."""
 
+MOST_ENDED = 100
+"""Experiments that ended, and can still be read by name."""
 MOST_SETS = 10_000
 """Hashes of candidates that are remembered; others are kept in the log once more."""
 
@@ -79,6 +81,8 @@ class Models:
         self.candidates: dict[str, None] = {}
         """Hashes of candidates that the log has, oldest first."""
         self.experiments: dict[str, Experiment] = {}
+        self.ended: dict[str, Experiment] = {}
+        """The last experiments that ended, by name."""
         self.shared: set[str] = set()
         """Models that are, or were, in an experiment: they learned from one another's lists."""
         self.numbers: dict[int, int] = {}
@@ -159,7 +163,11 @@ class Models:
                     self.experiments = self.experiments | {event.name: Experiment(event, position)}
                     self.shared |= {arm[1] for arm in event.arms}
             case ExperimentGone():
-                left = {key: each for key, each in self.experiments.items() if key != event.name}
+                left = dict(self.experiments)
+                if (ended := left.pop(event.name, None)) is not None:
+                    earlier = {key: e for key, e in self.ended.items() if key != event.name}
+                    last = [*earlier.items(), (event.name, replace(ended, ended=position))]
+                    self.ended = dict(last[-MOST_ENDED:])
                 self.experiments = left
             case ModelMade():
                 if name not in self.models and name not in self.aside:  # the first one stays
@@ -238,8 +246,11 @@ class Models:
         with self.lock:
             models = {name: model.parts() for name, model in self.models.items()}
             models |= {name: aside.parts for name, aside in self.aside.items()}
-            running = [[each.position, *astuple(each.put)] for each in self.experiments.values()]
-            return Frozen(self.position, models, self.erased, [running, sorted(self.shared)])
+            known = [
+                [each.position, *astuple(each.put), each.ended]
+                for each in (*self.experiments.values(), *self.ended.values())
+            ]
+            return Frozen(self.position, models, self.erased, [known, sorted(self.shared)])
 
     def thaw(self, data: bytes) -> None:
         """Become what a snapshot holds; models that cannot be read are put aside."""
@@ -249,10 +260,10 @@ class Models:
                 self.models[name] = Model.from_parts(name, *parts, self.server)
             except UNREADABLE as error:
                 self.put_aside(name, str(error), parts)
-        running, shared = frozen.experiments or ([], [])
-        for position, name, mode, arms, _ in running:
-            put = ExperimentPut(name, mode, tuple(tuple(arm) for arm in arms))
-            self.experiments[name] = Experiment(put, position)
+        known, shared = frozen.experiments or ([], [])
+        for position, name, mode, arms, _, *ended in known:
+            found = Experiment(ExperimentPut.read(name, mode, arms), position, *ended)
+            (self.ended if found.ended else self.experiments)[name] = found
         self.shared = set(shared)
         self.position = self.loaded = frozen.position
         self.erased = frozen.erased
@@ -302,7 +313,7 @@ class Frozen:
     models: dict[str, Parts]
     erased: int = 0
     experiments: list[Any] = field(default_factory=list)
-    """Those that run, and the models that were ever in one."""
+    """Those that run or ended, and the models that were ever in one."""
 
     def chunks(self) -> Iterator[bytes | memoryview]:
         """Yield the parts of the snapshot."""

@@ -45,7 +45,7 @@ from clubcascade.service.events import (
     ModelGone,
     ModelMade,
 )
-from clubcascade.service.experiments import Experiment, Results, check_items, read_arms
+from clubcascade.service.experiments import Experiment, Results, check_models, read_arms
 from clubcascade.service.history import forget, opened
 from clubcascade.service.metadata import described
 from clubcascade.service.model import Model
@@ -74,7 +74,7 @@ class Recommender:
 
     Feedback is validated, deduplicated, appended to a log, synchronised with the disk, learned,
     and then acknowledged, in this order. It may come late, twice, out of order or after a restart.
-    What was learned is a function of the log alone: a restart is the same model to the bit. Any
+    What was learned is a function of the log alone: a restart is the same model bit for bit. Any
     number of recommenders, in any number of processes, share a store: each takes feedback on the
     decisions of all, and follows what the others learn.
 
@@ -264,6 +264,7 @@ class Recommender:
         *,
         n_features: int | None = None,
         trained: Trained | File | None = None,
+        explore: float = 1.0,
     ) -> None:
         """Make a model of another name beside the others.
 
@@ -273,12 +274,18 @@ class Recommender:
             Letters, digits, ``_``, ``-`` and ``.``; at most 64.
         policy, n_features, trained
             As for the recommender; of ``trained``, also the bytes of the file.
+        explore
+            Share of its lists that explore; the others show the best as far as is known.
         """
         name = model_name(name)
+        explore = validation.number("explore", explore, low=0, high=1)
         if trained is None:
             made = ModelMade.of(name, make_policy(policy, n_features))
         else:
             made = made_of(name, trained)
+        if explore < 1:
+            Model.made(made).check_greedy()
+            made.start["explore"] = explore
 
         def make() -> None:
             self._models.check_served(name)
@@ -314,10 +321,15 @@ class Recommender:
         """The experiments that run, by name."""
         return self._models.experiments
 
+    @property
+    def ended(self) -> dict[str, Experiment]:
+        """The last experiments that ended, by name; see :meth:`experiment`."""
+        return self._models.ended
+
     def create_experiment(
         self,
         name: str,
-        arms: Mapping[str, tuple[str, float] | tuple[str, float, bool]],
+        arms: Mapping[str, tuple[str, float] | tuple[str, float, float]],
         *,
         mode: str = "ab",
     ) -> None:
@@ -331,9 +343,9 @@ class Recommender:
         name
             As for a model, and the name of none.
         arms
-            Model and share of users of each arm, and True if it is greedy: without exploration.
-            The others are compared with the first one. An arm of share 0 is a shadow model: it
-            learns, and serves nobody.
+            Model and share of users of each arm, and the share of its lists that explore if not
+            all do (0: none). The others are compared with the first one. An arm of share 0 is a
+            shadow model: it learns, and serves nobody.
         mode
             ``"ab"``: each user gets the lists of one arm, always the same. ``"interleave"``: every
             list is made of both arms' rankings, as a screen.
@@ -341,7 +353,8 @@ class Recommender:
         event = ExperimentPut(model_name(name), mode, read_arms(arms, mode))
 
         def begin() -> None:
-            check_items([self._models[arm[1]] for arm in event.arms])
+            models = [self._models[arm[1]] for arm in event.arms]
+            check_models(models, [arm[3] for arm in event.arms])
             if name not in self._models.models and name not in self._models.experiments:
                 position = self._writer.record(event)
                 if self._models.experiments[name].position == position:
@@ -351,36 +364,43 @@ class Recommender:
         self._call(begin)
 
     def delete_experiment(self, name: str) -> None:
-        """End an experiment; its models stay, and what it found is in the log."""
+        """End an experiment; its models stay, and what it found can still be read."""
 
         def end() -> None:
-            self._running(name)
+            if name not in self._models.experiments:
+                raise unknown_name("experiment", name, self._models.experiments)
             self._writer.record(ExperimentGone(name))
 
         self._call(end)
 
     def experiment(self, name: str) -> dict[str, Any]:
-        """Tell what the log says of an experiment so far: the same on all servers."""
+        """Tell what the log says of an experiment, until now or its end: alike on all servers.
+
+        By name, the one that runs, or else the last one that ended.
+        """
         self._check_open()
-        running, until = self._running(name), self._models.position
+        known = self._models.ended | self._models.experiments
+        if name not in known:
+            raise unknown_name("experiment", name, known)
+        asked = known[name]
+        until = asked.ended or self._models.position
+        if self._store.first() > asked.position:
+            raise InvalidArgument(
+                f"experiment must be one whose log is kept, got {name!r}, which began at event "
+                f"{asked.position}; the log begins at {self._store.first()}"
+            )
 
         def events(after: int) -> Iterator[tuple[int, Event]]:
             return read_events(self._store.events(after, until))
 
         with self._telling:
             found = self._results.get(name)
-            if found is None or found.experiment != running or found.follow(events):
-                found = Results(running)  # from the start: someone may have been forgotten
-                found.follow(events)
-            kept = {key: each for key, each in self._results.items() if key in self.experiments}
-            self._results = kept | {name: found}
+            if found is None or found.experiment != asked:
+                found = Results(asked)
+            found = found.follow(events)
+            kept = self._results | {name: found}
+            self._results = {key: each for key, each in kept.items() if key in self.experiments}
             return found.tell()
-
-    def _running(self, name: str) -> Experiment:
-        try:
-            return self._models.experiments[name]
-        except KeyError:
-            raise unknown_name("experiment", name, self._models.experiments) from None
 
     # -- users ---------------------------------------------------------------------------------
 
@@ -507,6 +527,7 @@ class Recommender:
         exclude_seen: bool = False,
         filter: str | None = None,
         greedy: bool = False,
+        explore: float | None = None,
     ) -> Decision:
         """Return a list to show, with the id by which its feedback is known.
 
@@ -535,8 +556,22 @@ class Recommender:
             ``'category = "tea" and price < 20'``: see ``clubcascade.service.metadata``.
         greedy
             Show what is best as far as is known, without exploration.
+        explore
+            Instead of the model's: the probability that this list explores; 0 is greedy.
         """
-        ask = Ask(user, k, items, ids, candidates, model, request_id, exclude_seen, filter, greedy)
+        ask = Ask(
+            user,
+            k,
+            items,
+            ids,
+            candidates,
+            model,
+            request_id,
+            exclude_seen,
+            filter,
+            greedy,
+            explore,
+        )
         self._check_open()
         if not self._decider.waits:
             return self._decider.decide(ask, self._queue.put_quietly)

@@ -45,6 +45,10 @@ class RecommendRequest(Strict):
     greedy: Annotated[bool, Meta(description="The best as far as is known: no exploration.")] = (
         False
     )
+    explore: Annotated[
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(description="Probability that this list explores; by default the model's share."),
+    ] = None
     metadata: Annotated[
         bool, Meta(description="Tell the metadata of the items, null where there is none.")
     ] = False
@@ -164,6 +168,10 @@ class ModelPut(Strict):
     params: Annotated[
         dict[str, Any], Meta(description="Further parameters of the policy, by name.")
     ] = msgspec.field(default_factory=dict)
+    explore: Annotated[
+        float,
+        Meta(ge=0, le=1, description="Share of its lists that explore; the others are greedy."),
+    ] = 1.0
 
 
 class ModelInfo(Struct):
@@ -177,6 +185,7 @@ class ModelInfo(Struct):
     users: int | None
     version: int
     counters: dict[str, int]
+    explore: float
 
 
 class ModelList(Struct):
@@ -273,7 +282,9 @@ class ArmPut(Strict):
         float,
         Meta(ge=0, description="Relative share of the users; 0: a shadow model, which learns."),
     ] = 1.0
-    greedy: Annotated[bool, Meta(description="Whether its lists are without exploration.")] = False
+    explore: Annotated[
+        float, Meta(ge=0, le=1, description="Share of its lists that explore; 0: greedy.")
+    ] = 1.0
 
 
 class ExperimentPut(Strict):
@@ -292,10 +303,13 @@ class ArmInfo(Struct):
     arm: str
     model: str
     share: float
-    greedy: bool
+    explore: float
     users: int | None = None
     lists: int | None = None
     clicks: int | None = None
+    exploring_lists: int | None = None
+    exploring_clicks: int | None = None
+    items: int | None = None
 
 
 class VerdictInfo(Struct):
@@ -330,6 +344,7 @@ class ExperimentInfo(Struct):
     experiment: str
     mode: str
     since: int
+    ended: int | None
     position: int
     lists: int
     users: int
@@ -340,9 +355,10 @@ class ExperimentInfo(Struct):
 
 
 class ExperimentList(Struct):
-    """The experiments that run, of those that the key is for."""
+    """The experiments that run, and the last ones that ended, of those that the key is for."""
 
     experiments: list[str]
+    ended: list[str]
 
 
 class ErrorBody(Struct):

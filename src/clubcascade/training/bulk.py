@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,14 @@ from pyarrow import dataset as datasets
 from clubcascade import validation
 from clubcascade.core import Catalog, Feedback, Floats, Ints, Policy
 from clubcascade.datasets.files import Progress, existing, silent, written
-from clubcascade.errors import InvalidArgument, InvalidData
+from clubcascade.errors import InvalidArgument, InvalidData, InvalidItems
 from clubcascade.policies import load
+from clubcascade.policies._compiled import CompiledPolicy
 from clubcascade.policies._warm_start import BulkSums, learns_sums
 from clubcascade.policies.cohort_cascade import CohortCascade
 
-ROWS = 65_536
-"""Lists that are read at a time."""
+ROWS = 2**18
+"""Lists that are read at a time: many, for each user's sums are then fetched once for several."""
 LEARNED = ("applied", "absent")
 """Outcomes of an export of the service that its models learned from."""
 
@@ -85,7 +87,7 @@ class ListDataset:
         self._one_of(names, "user")
         if catalog is None and "features" not in names:
             raise InvalidArgument("catalog must be given where the log has no column 'features'")
-        self._ids = None if catalog is None else pa.array([str(each) for each in catalog.ids])
+        self._ids = None if catalog is None else _id_array(catalog.ids)
         more = [each for each in ("examined", "outcome") if each in names]
         self.columns = ["user", self._shown, self._click, *more]
         self.columns += ["features"] if catalog is None else []
@@ -100,16 +102,32 @@ class ListDataset:
     def __len__(self) -> int:
         return int(self.data.count_rows())
 
-    def chunks(self, after: int = 0) -> Iterator[tuple[int, Lists]]:
-        """Yield chunks of lists, and how many rows of the log each one ends at."""
-        done = 0
-        for batch in self.data.to_batches(
-            columns=self.columns, batch_size=ROWS, batch_readahead=2, fragment_readahead=1
-        ):
-            first, done = done, done + len(batch)
-            if done <= after or not len(batch):
-                continue
-            yield done, self._read(batch.slice(max(after - first, 0)), max(first, after))
+    def chunks(
+        self, after: int = 0, until: int | None = None, *, threads: bool = True
+    ) -> Iterator[tuple[int, Lists]]:
+        """Yield chunks of the rows from ``after`` to ``until``, and at how many each one ends."""
+        skipped = 0
+        parts: list[Any] = []
+        for part in (p for file in self.data.get_fragments() for p in file.split_by_row_group()):
+            size = sum(group.num_rows for group in part.row_groups)
+            if not parts and skipped + size <= after:
+                skipped += size
+            else:
+                parts.append(part)
+        rest = datasets.FileSystemDataset(
+            parts, self.data.schema, self.data.format, self.data.filesystem
+        )
+        first, last = skipped, len(self) if until is None else until
+        for batch in rest.to_batches(
+            columns=self.columns, batch_size=ROWS, batch_readahead=2, fragment_readahead=1,
+            use_threads=threads,
+        ):  # fmt: skip
+            start, end = max(first, after), min(first + len(batch), last)
+            if start < end:
+                yield end, self._read(batch.slice(start - first, end - start), start)
+            first += len(batch)
+            if first >= last:
+                return
 
     def _read(self, batch: Any, first: int) -> Lists:
         if "outcome" in batch.schema.names:
@@ -137,7 +155,10 @@ class ListDataset:
                 raise InvalidData(f"{self.path} must have one vector per item in 'features'")
             found = np.ascontiguousarray(values, np.float64).reshape(n, -1)
             return validation.feature_rows("features", found, found.shape[1]), np.arange(n)
-        rows = pc.index_in(flat.cast(pa.string()), value_set=self._ids)
+        assert self._ids is not None
+        both_whole = pa.types.is_integer(flat.type) and pa.types.is_integer(self._ids.type)
+        kind = pa.int64() if both_whole else pa.string()
+        rows = pc.index_in(flat.cast(kind), value_set=self._ids.cast(kind))
         if rows.null_count:
             name = flat[int(np.argmax(rows.is_null().to_numpy(zero_copy_only=False)))]
             raise InvalidData(
@@ -150,7 +171,7 @@ class ListDataset:
         length = np.diff(starts)
         given, rewards = batch[self._click], np.zeros(len(flat))
         if self._click == "click":
-            click = pc.fill_null(given, -1).to_numpy().astype(np.int64)
+            click = pc.fill_null(given.cast(pa.int64()), -1).to_numpy()
             at, place = np.flatnonzero(click >= 0), click[click >= 0]
         elif self._click == "clicks":
             at = np.repeat(np.arange(len(given)), np.diff(_offsets(given)))
@@ -165,13 +186,21 @@ class ListDataset:
         examined = np.where(last < 0, length, last + 1)
         if "examined" in batch.schema.names:
             told = batch["examined"]
-            known = pc.fill_null(told, -1).to_numpy().astype(np.int64)
+            known = pc.fill_null(told.cast(pa.int64()), -1).to_numpy()
             examined = np.where(known >= 0, known, examined)
-            if (examined <= last).any() or (examined > length).any():
+            least = np.maximum(last + 1, np.minimum(length, 1))
+            if (examined < least).any() or (examined > length).any():
                 raise InvalidData(
                     f"{self.path} must have 'examined' from the last click to the end"
                 )
         return examined, rewards
+
+
+def _id_array(ids: Sequence[Hashable]) -> Any:
+    """Return the ids of items as an Arrow array: whole numbers if all are, otherwise strings."""
+    if isinstance(ids, range) or all(type(each) is int and each.bit_length() < 64 for each in ids):
+        return pa.array(ids, pa.int64())
+    return pa.array([str(each) for each in ids])
 
 
 def _offsets(lists: Any) -> Ints:
@@ -251,12 +280,12 @@ def learn_log(
     if saved is not None and (found := saved.read()) is not None:
         policy, done = found
     if not done and learns_sums(policy):
-        last = int(total * (1 - tail)) if isinstance(policy, CohortCascade) else total
-        done = _learn_sums(policy, data, last, workers, progress)
+        done = int(total * (1 - tail)) if isinstance(policy, CohortCascade) else total
+        _learn_sums(policy, data, done, workers, progress)
         if saved is not None:
             saved.write(policy, done)
     kept = done
-    for end, lists in data.chunks(done):
+    for end, lists in _ahead(data.chunks(done), workers):
         _learn_in_order(policy, lists, data.catalog)
         done = end
         progress("learning in order", done, total)
@@ -268,40 +297,57 @@ def learn_log(
     return policy
 
 
-def _learn_sums(policy: Any, data: ListDataset, last: int, workers: int, progress: Progress) -> int:
-    """Learn the first chunks of a log as sums of users; return how many rows that is."""
-    done = 0
-    with BulkSums(policy) as sums, ThreadPoolExecutor(workers) as pool:
-        for end, lists in data.chunks():
-            if end > last:
-                break
-            sums.add(lists.users, lists.user, lists.content, workers, pool)
-            done = end
-            progress("adding up", done, last)
-    return done
+def _learn_sums(
+    policy: Any, data: ListDataset, last: int, workers: int, progress: Progress
+) -> None:
+    """Learn the first rows of a log as sums of users."""
+    chunks = data.chunks(0, last, threads=workers > 1)
+    with BulkSums(policy, workers) as sums:
+        for end, lists in _ahead(chunks, workers):
+            _check_features(policy, lists)
+            sums.add(lists.users, lists.user, lists.content)
+            progress("adding up", end, last)
+
+
+def _ahead(chunks: Iterator[tuple[int, Lists]], workers: int) -> Iterator[tuple[int, Lists]]:
+    """Yield chunks; with more than one worker, the next one is read meanwhile."""
+    if workers == 1:
+        yield from chunks
+        return
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next, chunks, None)
+        while (chunk := coming.result()) is not None:
+            coming = reader.submit(next, chunks, None)
+            yield chunk
+
+
+def _check_features(policy: Policy, lists: Lists) -> None:
+    d = lists.features.shape[1]
+    if policy.n_features not in (None, d):
+        raise InvalidItems(f"items must have {policy.n_features} features, got {d}")
 
 
 def _learn_in_order(policy: Policy, lists: Lists, catalog: Catalog | None) -> None:
     """Learn a chunk list by list: stretches of lists of one length."""
+    _check_features(policy, lists)
     length = np.diff(lists.starts)
     changes = np.flatnonzero(np.diff(length)) + 1
     items = Catalog(lists.features) if catalog is None else catalog
-    for first, end in zip([0, *changes], [*changes, len(lists)], strict=True):
+    compiled = isinstance(policy, CompiledPolicy) and policy.is_unchanged
+    for first, end in pairwise([0, *changes.tolist(), len(lists)]):
         if end == first or not length[first]:
             continue
-        rows = lists.rows[lists.starts[first] : lists.starts[end]].reshape(end - first, -1)
-        rewards = lists.rewards[lists.starts[first] : lists.starts[end]].reshape(rows.shape)
+        part = slice(lists.starts[first], lists.starts[end])
+        rows = lists.rows[part].reshape(end - first, -1)
+        rewards, examined = lists.rewards[part].reshape(rows.shape), lists.examined[first:end]
         users = [lists.users[code] for code in lists.user[first:end].tolist()]
-        clicks: list[Any] = [
-            Feedback(int(seen), tuple(np.flatnonzero(hit).tolist()))
-            for seen, hit in zip(lists.examined[first:end], rewards > 0, strict=True)
-        ]
-        batch: Any = getattr(policy, "update_many", None)
-        if batch is not None:
-            batch(users, items[rows], clicks)
+        if compiled:
+            policy._check_newcomers(users)  # type: ignore[attr-defined]
+            policy._learn_in_turns(users, items, rows, examined, rewards)  # type: ignore[attr-defined]
             continue
-        for user, shown, click in zip(users, rows, clicks, strict=True):
-            policy.update(user, items[shown], click)
+        for user, shown, seen, hit in zip(users, rows, examined, rewards > 0, strict=True):
+            clicks = tuple(np.flatnonzero(hit).tolist())
+            policy.update(user, items[shown], Feedback(int(seen), clicks))
 
 
 class _Checkpoint:

@@ -1,4 +1,4 @@
-"""The table of what lists are worth, beside others, and the sentence that judges it."""
+"""The table of what lists are worth, beside others, and the sentence that sums it up."""
 
 from __future__ import annotations
 
@@ -76,6 +76,8 @@ class WorthTable(Saved):
 
 def _sentence(k: int, found: dict[str, Worth], seed: int) -> str:
     ours, popular = found[OURS], found[POPULARITY]
+    if len(ours.values["ndcg"]) < 2:
+        return "One user alone was judged: that does not say what these lists are worth."
     low, high = interval(ours.values["ndcg"] - popular.values["ndcg"], seed)
     numbers = (
         f"NDCG@{k} {ours.mean('ndcg'):.4f} against {popular.mean('ndcg'):.4f}, difference "

@@ -9,7 +9,7 @@ from markupsafe import escape
 from plotly.offline import get_plotlyjs
 
 from clubcascade.errors import InvalidArgument
-from clubcascade.experiment.config import shipped
+from clubcascade.experiment.files import shipped
 from clubcascade.report import page_data
 from clubcascade.report.claims import CLAIMS
 from clubcascade.report.page import write_report
