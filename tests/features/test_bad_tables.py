@@ -172,6 +172,38 @@ def test_words_for_no_value_leave_a_column_one_of_numbers(written):
     assert "price (number): 3 without a value count as the mean" in str(from_table(path))
 
 
+COMMAS = {
+    "decimal": (["3,50", "4", "1.250,75", "1.250", ""], [3.5, 4, 1250.75, 1250, np.nan]),
+    "three digits": (["0,250", "1,250", "2"], [0.25, 1.25, 2]),
+    "thousands": (["1,250", "12,000,000", "3.5"], [1250, 12e6, 3.5]),
+    "both": (["1,250.75", "2,000"], [1250.75, 2000]),
+}
+
+
+@pytest.mark.parametrize(("cells", "numbers"), COMMAS.values(), ids=COMMAS)
+def test_prices_with_commas_are_numbers(cells, numbers):
+    rows = [{"item": n, "price": cell} for n, cell in enumerate(cells)]
+    maker, plain = (
+        from_table(rows),
+        from_table([row | {"price": n} for row, n in zip(rows, numbers, strict=True)]),
+    )
+    assert "price (number): " in str(maker) and "comma" in str(maker)
+    assert np.array_equal(maker.vectors, plain.vectors)
+    assert np.array_equal(maker.transform(rows[1:2]), maker.vectors[1:2])  # as it was learned
+    assert "price (number)" in str(plain) and "comma" not in str(plain)
+
+
+def test_commas_that_are_in_no_number(written):
+    assert from_table([{"item": n, "x": "1,2,3" if n % 2 else "3,7"} for n in range(20)]).kinds == {
+        "x": "tags"
+    }
+    rows = "".join(f'{n},"{n},5"\n' for n in range(20))
+    path = written(f'item,price\n{rows}x,"2,3,4"\n', "items.csv")
+    with pytest.raises(InvalidData, match="numbers in column 'price', got '2,3,4' in row 21"):
+        from_table(path)
+    assert "values" in str(from_table(path, kinds={"price": "tags"}))
+
+
 def test_a_word_among_numbers_is_named(written):
     rows = "".join(f"{n},{n}.5\n" for n in range(20))
     path = written(f"item,price\n{rows}x,cheap\n", "items.csv")

@@ -228,7 +228,8 @@ def test_new_items_by_their_row(trained, file, tmp_path):
         for bad, said in [
             ({"pric": 4}, "columns must be some of title, category, price, tags, got .*pric"),
             ({}, "columns must be some of"),
-            ({"price": "cheap"}, "price"),
+            ({"price": "cheap"}, "columns must have a number or null as 'price', got 'cheap' for"),
+            ({"price": [3]}, "columns must have a number or null as 'price', got .* for item 102"),
         ]:
             with pytest.raises(cc.errors.ClubCascadeError, match=said):
                 s.register_items([102], columns=[bad])
@@ -241,6 +242,18 @@ def test_new_items_by_their_row(trained, file, tmp_path):
     assert digest
     with open_shop(tmp_path, file) as s:  # after a restart as well
         assert s.register_items([102], columns=[row]) == 33
+
+
+def test_prices_with_decimal_commas(tmp_path):
+    items = [{"id": n, "kind": "ab"[n % 2], "price": f"{n},50"} for n in range(9)]
+    clicks = [{"user": n % 5, "item": n * n % 9} for n in range(40)]
+    model = cc.train(clicks, items, als=False, judge=False, n_features=3, weight=0.2, strength=0.5)
+    model.save(tmp_path / "shop.cc")
+    with open_shop(tmp_path / "store", tmp_path / "shop.cc") as s:
+        assert s.model().metadata[4] == {"kind": "a", "price": 4.5}
+        s.register_items([9, 10], columns=[{"price": "1.009,25"}, {"price": "N/A"}])
+        assert s.model().metadata[9] == {"price": 1009.25}
+        assert s.recommend("new", 9, filter="price < 1").items == (0,)
 
 
 # -- options of a list -----------------------------------------------------------------------------

@@ -19,6 +19,14 @@ KNOWN = {
 }
 """Names that a column is recognised by, the usual ones first, without case and punctuation."""
 
+EMPTY = ("", "NA", "N/A", "null", "None", "-")
+"""Cells of text that hold no value."""
+COMMAS = {
+    "thousands": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$",
+    "decimal": r"^[+-]?(\d+,\d+|\d{1,3}(\.\d{3})+(,\d+)?)$",
+}
+"""Numbers with commas, by what a comma means: 1,234.50 or 1.234,50."""
+
 
 def has_column(role: str, found: Sequence[str]) -> bool:
     """Tell whether the name of a column says that it has this role.
@@ -51,3 +59,14 @@ def column_of(role: str, found: Sequence[str], wanted: str | None, where: object
     raise InvalidData(
         f"{where} has no column that looks like the {role}; name it with --{role}. {listed}"
     )
+
+
+def plain_number(text: str, comma: str) -> str:
+    """Return a number with commas as Python writes it; ``comma`` is what they mean, or nothing.
+
+    >>> plain_number("1.234,50", "decimal"), plain_number("1,234.50", "thousands")
+    ('1234.50', '1234.50')
+    """
+    if not comma or not re.match(COMMAS[comma], text):
+        return text
+    return text.replace("," if comma == "thousands" else ".", "").replace(",", ".")

@@ -72,7 +72,7 @@ class Saved:
     def restore(cls, state: dict[str, Any]) -> Self:
         """Return what has a state; an error if its parts do not fit together."""
         read = {each.name: _READ.get(str(each.type), _as_it_is) for each in fields(cls)}
-        made = cls(**{name: of(state[name]) for name, of in read.items()})
+        made = cls(**{name: of(state[name]) for name, of in read.items() if name in state})
         made.check()
         return made
 

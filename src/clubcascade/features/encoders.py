@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from clubcascade.core import Floats, Ints
+from clubcascade.datasets.columns import COMMAS, EMPTY
 from clubcascade.errors import InvalidData
 from clubcascade.features.base import Saved
 from clubcascade.features.cells import seconds
-from clubcascade.features.kinds import EMPTY, separator_of
+from clubcascade.features.kinds import comma_of, numbers_in, separator_of
 from clubcascade.validation import brief
 
 MOST_VALUES = 50
@@ -51,11 +52,13 @@ class NumberEncoder(Encoder):
     mean: float
     deviation: float
     log: bool
+    comma: str = ""
 
     @classmethod
     def fit(cls, column: pl.Series, where: str) -> Self:
         """Learn mean and deviation; cells without a number are counted and left out."""
-        values = numbers_of(column, where)
+        comma = comma_of(column.str.strip_chars()) if column.dtype == pl.String else ""
+        values = numbers_of(column, where, comma)
         some = values[np.isfinite(values)]
         missing = len(values) - len(some)
         said = f"{missing:,} without a value count as the mean" if missing else ""
@@ -67,13 +70,15 @@ class NumberEncoder(Encoder):
         some = np.log1p(some) if log else some
         deviation = float(some.std())
         if not deviation > 0 or not np.isfinite(deviation):
-            return cls(0.0, 1.0, False, said="the same for all: no feature")
-        said = "; ".join(filter(None, ["as logarithm" if log else "", said]))
-        return cls(float(some.mean()), deviation, log, said=said)
+            return cls(0.0, 1.0, False, comma, said="the same for all: no feature")
+        commas = {"decimal": "with decimal commas", "thousands": "commas are between thousands"}
+        notes = [commas.get(comma), "as logarithm" if log else "", said]
+        said = "; ".join(filter(None, notes))
+        return cls(float(some.mean()), deviation, log, comma, said=said)
 
     def encode(self, column: pl.Series, where: str) -> Floats:
         """Return deviations from the mean, at most 3; 0 where there is no number."""
-        values = numbers_of(column, where)
+        values = numbers_of(column, where, self.comma)
         values[~np.isfinite(values)] = np.nan
         if self.log:
             values = np.log1p(np.maximum(values, 0.0))
@@ -84,6 +89,8 @@ class NumberEncoder(Encoder):
 
     def check(self) -> None:
         """Raise a ValueError unless mean and deviation are finite."""
+        if self.comma not in ("", *COMMAS):
+            raise ValueError(f"comma must be one of {', '.join(COMMAS)}, got {brief(self.comma)}")
         if not (np.isfinite([self.mean, self.deviation]).all() and self.deviation > 0):
             raise ValueError(
                 f"mean and deviation must be finite, got {self.mean} and {self.deviation}"
@@ -153,14 +160,14 @@ class TagsEncoder(ValuesEncoder):
     tags = True
 
 
-def numbers_of(column: pl.Series, where: str) -> Floats:
+def numbers_of(column: pl.Series, where: str, comma: str = "") -> Floats:
     """Return a column as numbers, NaN where a cell is empty; text that is no number is named."""
     if column.dtype in (pl.Date, pl.Datetime):
         return seconds(column, where) / 86_400.0
     if column.dtype == pl.String:
         text = column.str.strip_chars()
         text = text.set(text.is_in(EMPTY), None)
-        numbers = text.cast(pl.Float64, strict=False)
+        numbers = numbers_in(text, comma)
         bad = (numbers.is_null() & text.is_not_null()).to_numpy()
         if bad.any() and text.str.contains(r"^\d{4}-\d\d-\d\d").any():
             return seconds(column, where) / 86_400.0

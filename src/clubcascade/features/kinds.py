@@ -8,13 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from clubcascade.datasets.columns import column_of, has_column
+from clubcascade.datasets.columns import COMMAS, EMPTY, column_of, has_column, plain_number
 from clubcascade.errors import InvalidArgument
 from clubcascade.validation import brief, choice
 
 KINDS = ("number", "category", "tags", "text", "vector", "time", "ignore")
-EMPTY = ("", "NA", "N/A", "null", "None", "-")
-"""Cells of text that hold no value."""
 _SAMPLE = 20_000
 _MOSTLY = 0.9
 """Share of numbers from which on a column is one of numbers: what is none is then named."""
@@ -51,7 +49,7 @@ def _guess_text(column: pl.Series) -> str:
     some = some.filter(~some.is_in(EMPTY))
     if not len(some):
         return "ignore"
-    if some.cast(pl.Float64, strict=False).null_count() <= (1.0 - _MOSTLY) * len(some):
+    if numbers_in(some, comma_of(some)).null_count() <= (1.0 - _MOSTLY) * len(some):
         return "number"
     if some.str.contains(r"^\s*\[").all():
         return _guess_list(some)
@@ -66,6 +64,26 @@ def _guess_text(column: pl.Series) -> str:
     if words < 1.5:
         return "category"
     return "text"
+
+
+def comma_of(text: pl.Series) -> str:
+    """Return what commas in a column of numbers mean: "decimal", "thousands" or nothing.
+
+    Where every comma could be either, as in 1,250, it stands between thousands.
+
+    >>> comma_of(pl.Series(["3,50", "4"])), comma_of(pl.Series(["1,250", "4"]))
+    ('decimal', 'thousands')
+    """
+    having = text.filter(text.str.contains(",", literal=True))
+    shares = {comma: having.str.contains(form).mean() or 0.0 for comma, form in COMMAS.items()}
+    return next((comma for comma, share in shares.items() if share >= _MOSTLY), "")  # type: ignore[operator]
+
+
+def numbers_in(text: pl.Series, comma: str) -> pl.Series:
+    """Return cells of text as numbers, null where one is none."""
+    if comma:
+        text = text.map_elements(lambda cell: plain_number(cell, comma), return_dtype=pl.String)
+    return text.cast(pl.Float64, strict=False)
 
 
 def _guess_list(some: pl.Series) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clubcascade.core import Catalog, Floats, Ints
+from clubcascade.datasets.columns import EMPTY, plain_number
 from clubcascade.errors import InvalidArgument
 from clubcascade.validation import brief
 
@@ -112,7 +113,7 @@ class Kinds:
         self.columns: dict[str, str] = dict(table.get("kinds", {}))
         self.id_name: str = table.get("id_name") or "item"
         encoders = zip(table.get("columns", ()), table.get("encoders", {}).values(), strict=True)
-        self._separators = {name: state.get("separator") for name, state in encoders}
+        self._encoders: dict[str, Mapping[str, Any]] = dict(encoders)
 
     def typed(self, row: Mapping[str, Any]) -> Row:
         """Return the cells of a row: numbers as numbers, tags as lists, long texts cut."""
@@ -121,16 +122,30 @@ class Kinds:
     def _cell(self, column: str, value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        kind, separator = self.columns.get(column), self._separators.get(column)
+        kind, separator = self.columns.get(column), self._of(column, "separator")
         if kind == "number":
-            try:
-                number = float(value)
-            except ValueError:
-                return None
-            return number if math.isfinite(number) else None
+            number = self._number(column, value)
+            return number if number is not None and math.isfinite(number) else None
         if kind == "tags" and separator:
             return [part.strip() for part in value.split(separator) if part.strip()]
         return value[:LONGEST_TEXT]
+
+    def fits(self, column: str, value: Any) -> bool:
+        """Tell whether a cell may stand in its column: a number or nothing in one of numbers."""
+        if self.columns.get(column) != "number" or isinstance(value, int | float | None):
+            return True
+        if not isinstance(value, str):
+            return False
+        return value.strip() in EMPTY or self._number(column, value) is not None
+
+    def _number(self, column: str, text: str) -> float | None:
+        try:
+            return float(plain_number(text.strip(), self._of(column, "comma") or ""))
+        except ValueError:
+            return None
+
+    def _of(self, column: str, field: str) -> Any:
+        return self._encoders.get(column, {}).get(field)
 
 
 # -- filters ---------------------------------------------------------------------------------------

@@ -99,6 +99,12 @@ def by_row(
             raise InvalidArgument(
                 f"columns must be some of {known}, got {brief(wrong or row)} for item {brief(name)}"
             )
+        for column, value in row.items():
+            if not kinds.fits(column, value):
+                raise InvalidArgument(
+                    f"columns must have a number or null as {column!r}, got {brief(value)} for "
+                    f"item {brief(name)}"
+                )
     if model.maker is None:
         from clubcascade.features.base import restore  # noqa: PLC0415 - an extra
 
