@@ -398,7 +398,8 @@ def one_log(world, window, seed, every_policy):
             "W1": told.first_weight, "W4": whole.mean(), "ESS": told.effective_lists,
             "told": told.estimate is not None, "bias": columns[:, 0].mean() - truth,
             "covered": inside[0], "item": inside[1], "normal": inside[2], "right": right,
-            "bracket": told.bracket[0] <= truth <= told.bracket[1], "can_tell": told.can_tell,
+            "bracket": told.bracket is not None and told.bracket[0] <= truth <= told.bracket[1],
+            "can_tell": told.can_tell,
             "ratio": repeats[:, 4].std() / (columns[:, 4].std() / np.sqrt(len(reward))),
             "naive": reward[same].mean() - truth if same.sum() > 30 else None,
         }  # fmt: skip

@@ -206,3 +206,13 @@ def test_a_user_stays_in_its_arm():
     with pytest.raises(InvalidArgument, match="user must stay in arm 'a', got 7 in 'b'"):
         test.add("b", 7, 1)
     assert test.arms["b"].users == 0
+
+
+def test_nothing_but_clicks_says_nothing():
+    """Lists that nobody answered may be on their way."""
+    test = ABTest(["now", "new"])
+    for user in range(4_000):
+        test.add(["now", "new"][user % 2], user, 1)
+    verdict = test.verdict()
+    assert (verdict.decision, verdict.difference) == (None, (-math.inf, math.inf))
+    assert str(verdict) == "new and now: no list without a click counts yet; go on"

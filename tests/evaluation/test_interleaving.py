@@ -78,3 +78,11 @@ def test_false_alarms_of_the_screen_are_rare():
             wrong |= n % 100 == 99 and not screen.share[0] <= 0.5 <= screen.share[1]
         alarms += wrong
     assert alarms <= 3
+
+
+def test_users_of_one_mind_are_not_all_users():
+    screen = InterleavingScreen()
+    for user in range(100):
+        screen.add(user, 0, 1)
+    low, high = screen.share
+    assert 0.9 < low < 1 and high == 1

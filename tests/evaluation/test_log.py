@@ -157,3 +157,34 @@ def test_the_command_reads_files_and_says_what_it_can(tmp_path):
     assert "clicks a list" in says("--learned-until", "0")  # wrong, and nobody can see it
     wrong = CliRunner().invoke(app, ["evaluate", str(tmp_path / "no"), "--policy", end])
     assert wrong.exit_code == 2
+
+
+OBD = {"item_id": ["a"], "position": [1], "click": [1], "propensity_score": [0.5]}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("position", "first", "position must be a column of numbers"),
+        ("position", 1.5, "position must be a column of numbers"),
+        ("click", float("nan"), "click must be 0 or 1"),
+        ("click", 7, "click must be 0 or 1"),
+        ("propensity_score", "half", "propensity_score must be a column of numbers"),
+        ("propensity_score", float("nan"), r"propensities must be 1 numbers in \(0, 1\]"),
+        ("propensity_score", 0.0, r"propensities must be 1 numbers in \(0, 1\]"),
+        ("propensity_score", 1e-300, "product is at least 1e-100"),
+    ],
+)
+def test_open_bandit_columns_of_another_kind_are_refused(column, value, said):
+    with pytest.raises(InvalidData, match=said):
+        Log.open_bandit(OBD | {column: [value]}, cc.Catalog(np.eye(1), ids=["a"]))
+
+
+def test_a_file_with_a_decision_twice_or_clicks_of_text_is_refused(tmp_path):
+    path, items = tmp_path / "log.csv", cc.Catalog(np.eye(2), ids=["a", "b"])
+    path.write_text('decision,user,items,clicks\n1-a,u,"[""a""]",[0]\n1-a,v,"[""b""]",[]\n')
+    with pytest.raises(InvalidData, match="decision must be another one in every row"):
+        Log.read(path, items)
+    path.write_text('decision,user,items,clicks\n1-a,u,"[""a""]","[""x""]"\n')
+    with pytest.raises(InvalidData, match="clicks must be lists of places"):
+        Log.read(path, items)

@@ -241,3 +241,13 @@ def test_policies_without_many_are_asked_one_by_one():
             return np.arange(k)
 
     assert lists_of(One(), "a", np.eye(3), 2, 4).tolist() == [[0, 1]] * 4
+
+
+def test_weights_that_cannot_be_give_no_bracket():
+    """Propensities of 0.5 for an item that is in every list: the lower bound would be 2."""
+    users = [n % 60 for n in range(300)]
+    log = Log(users, [[0]] * 300, [0] * 300, np.eye(2), propensities=[[0.5]] * 300)
+    policy = cc.C3UCB(n_features=2, beta=0.0)
+    policy.update("x", np.eye(2)[:1], click=0)
+    told = cc.evaluate(log, policy, learned_until=0)
+    assert told.bracket is None and not told.can_tell and "clicks a list" not in str(told)

@@ -465,7 +465,7 @@ def test_what_cannot_be_greedy_must_explore(tmp_path):
         ):
             with pytest.raises(InvalidArgument, match="explore must be 1, and greedy false"):
                 call()
-        for wrong in (-0.1, 1.1, float("nan"), "much", None):
+        for wrong in (-0.1, 1.1, float("nan"), "much"):
             with pytest.raises(InvalidArgument, match=r"arms\['b'\].explore must be"):
                 s.create_experiment("x", {"a": ("default", 1), "b": ("other", 1, wrong)})
         with pytest.raises(InvalidArgument, match="explore must be"):
@@ -589,7 +589,8 @@ NONSENSE = [
     {"arms": {"a": {"model": "default"}, "b": {"model": "other", "share": "half"}}},
     {"arms": {"a": {"model": "default", "share": 0}, "b": {"model": "other", "share": 0}}},
     {"arms": {"a": {"model": "default"}, "b": {"model": "other", "explore": 2}}},
-    {"arms": {"a": {"model": "default"}, "b": {"model": "other", "explore": None}}},
+    {"arms": {"a": {"model": "default"}, " ": {"model": "other"}}},
+    {"arms": {"a": {"model": "default"}, "a\nb": {"model": "other"}}},
     {"arms": {"a": {"model": "default"}, "b": {"model": "other", "greedy": True}}},
     {"arms": {"": {"model": "default"}, "x" * 65: {"model": "other"}}},
     {"arms": {f"{n}": {"model": "default", "explore": n / 20} for n in range(11)}},
@@ -614,9 +615,12 @@ def test_nonsense_is_refused_with_a_sentence(tmp_path):
                 assert 400 <= answer.status_code < 500, (body, answer.text)
                 assert len(answer.json()["error"]["reason"]) > 10, answer.text
         good = {"arms": {"a": {"model": "default"}, "b": {"model": "other"}}}
-        for name in ("items", "a b", "x" * 65, "%00", "..", "default"):
+        for name in (
+            "items", "models", "experiments", "a b", "x" * 9_999, "%00", "..", "default",
+        ):  # fmt: skip
             answer = client.put(f"/v1/experiments/{name}", json=good)
             assert 400 <= answer.status_code < 500, (name, answer.text)
+            assert len(answer.text) < 1_000
         for body in (b"", b"[", b"null", b"\xff\xfe", b'{"arms": ' * 2_000):
             assert 400 <= client.put("/v1/experiments/x", content=body).status_code < 500
         assert (service.open_shop.position, client.get("/v1/experiments").json()) == (
@@ -631,3 +635,36 @@ def test_nonsense_is_refused_with_a_sentence(tmp_path):
             assert client.post("/v1/other/recommend", json=asked).status_code == 422
         calm = {"policy": "c3_ucb", "n_features": D, "explore": 0.5}
         assert client.put("/v1/models/calm", json=calm).json()["explore"] == 0.5
+        assert client.put("/v1/models/calm", json=calm).status_code == 200
+        assert client.put("/v1/models/calm", json=calm | {"explore": 0.4}).status_code == 409
+
+
+def test_an_arm_explores_as_its_model_does(tmp_path):
+    with serving(tmp_path, policy="c3_ucb") as (client, _):
+        stock(client)
+        calm = {"policy": "c3_ucb", "n_features": D, "explore": 0.25}
+        client.put("/v1/models/calm", json=calm)
+        stock(client, "calm")
+        arms = {"all": {"model": "default"}, "few": {"model": "calm"}}
+        arms["half"] = {"model": "calm", "explore": 0.5}
+        for status in (201, 200):
+            told = client.put("/v1/experiments/spring", json={"arms": arms})
+            assert told.status_code == status
+            assert [arm["explore"] for arm in told.json()["arms"]] == [1.0, 0.25, 0.5]
+
+
+def test_feedback_in_the_name_of_an_experiment_that_ended_teaches_its_model(tmp_path):
+    with serving(tmp_path) as (client, service):
+        stock(client)
+        client.put("/v1/models/other", json={"policy": "c3_ucb", "n_features": D})
+        stock(client, "other")
+        client.put("/v1/experiments/spring", json=SPRING)
+        shown = client.post("/v1/spring/recommend", json={"user": "a", "k": 2}).json()
+        client.delete("/v1/experiments/spring")
+        click = {"decision_id": shown["decision_id"], "click": 0}
+        done = client.post("/v1/spring/feedback", json=click)
+        assert (done.status_code, done.json()["outcome"]) == (200, "applied")
+        shop = service.open_shop
+        assert sum(shop.model(name).counters["learned"] for name in shop.models) == 1
+        assert client.get("/v1/experiments/spring").json()["lists"] == 0
+        assert client.post("/v1/spring/recommend", json={"user": "a", "k": 2}).status_code == 404

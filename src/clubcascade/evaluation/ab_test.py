@@ -52,6 +52,8 @@ class Verdict:
 
     def __str__(self) -> str:
         low, high = self.relative
+        if self.rates == (1.0, 1.0) and not self.decision:  # some send nothing but clicks
+            return f"{self.arm} and {self.against}: no list without a click counts yet; go on"
         if not math.isfinite(high) and not self.decision:
             return f"too few users or clicks to compare {self.arm} with {self.against}; go on"
         if self.decision == "alike":
@@ -132,10 +134,10 @@ def compare(
     rates = arm.ratio, against.ratio
     lists = float(arm.moments[1] + against.moments[1])
     pooled = float(arm.moments[0] + against.moments[0]) / max(lists, 1)
-    enough = arm.enough and against.enough
+    spread = arm.variance + against.variance
+    enough = arm.enough and against.enough and spread > 0  # 0: all alike, so nothing is known of it
     apart, relative, more = (-math.inf, math.inf), (-1.0, math.inf), math.inf
     if enough:
-        spread = arm.variance + against.variance
         factor = float(reach(spread / pooled**2, alpha, difference))
         middle, radius = rates[0] - rates[1], factor * math.sqrt(spread)
         apart = middle - radius, middle + radius

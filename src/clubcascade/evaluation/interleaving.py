@@ -104,7 +104,8 @@ worth an A/B test by user
         """Confidence interval of B's share of exclusive clicks, valid at all times."""
         if self.sums.effective_users < LEAST_USERS:
             return 0.0, 1.0
-        spread = self.sums.variance
+        least = (2 / self.sums.users) ** 2  # if all are of one mind: one may be of the other
+        spread = max(self.sums.variance, least)
         radius = float(reach(spread, self.alpha, self.difference)) * math.sqrt(spread)
         return tuple(min(max((1 + self.sums.ratio + r) / 2, 0.0), 1.0) for r in (-radius, radius))  # type: ignore[return-value]
 

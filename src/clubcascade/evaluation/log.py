@@ -18,6 +18,8 @@ from clubcascade.validation import brief, listed
 
 LISTS = ("items", "clicks", "candidates", "propensities")
 """Columns of a file that hold lists."""
+SMALLEST = 1e-100
+"""The least probability of a list: weights are its inverse, and squares of them are summed."""
 LEARNED = ("applied", "absent")
 """Outcomes that taught the logging model something."""
 
@@ -92,8 +94,12 @@ class Log:
             if (
                 self.propensities.shape[1] != self.k
                 or not ((self.propensities > 0) & (self.propensities <= 1)).all()
+                or (self.propensities.prod(axis=1) < SMALLEST).any()
             ):
-                raise InvalidData(f"propensities must be {self.k} numbers in (0, 1] per list")
+                raise InvalidData(
+                    f"propensities must be {self.k} numbers in (0, 1] per list, "
+                    f"whose product is at least {SMALLEST}"
+                )
             if (self.lengths != self.k).any():
                 raise InvalidData("propensities must be of lists of one length, got several")
         self._check_rows()
@@ -152,14 +158,19 @@ class Log:
         parts = [np.asarray(columns[name]).tolist() for name in names]
         n = len(columns["item_id"])
         users = list(zip(*parts, strict=True)) if parts else list(range(n))
+        clicks = np.asarray(columns["click"]).tolist()
+        if wrong := [each for each in clicks if each not in (0, 1)]:
+            raise InvalidData(f"click must be 0 or 1 in every row, got {brief(wrong[0])}")
         rows = [[catalog.index(each)] for each in np.asarray(columns["item_id"]).tolist()]
         return cls(
             users,
             np.array(rows),
-            [0 if click else None for click in np.asarray(columns["click"]).tolist()],
+            [0 if click else None for click in clicks],
             catalog,
-            propensities=np.asarray(columns["propensity_score"], np.float64)[:, None],
-            places=np.asarray(columns["position"], np.int64) - 1,
+            propensities=_column("propensity_score", columns["propensity_score"], n, 1, np.float64)[
+                :, None
+            ],
+            places=_column("position", columns["position"], n, 1, np.int64) - 1,
         )
 
     @classmethod
@@ -194,6 +205,9 @@ class Log:
         if "propensity_score" in columns and catalog is not None:
             return cls.open_bandit(columns, catalog)
         _need(columns, ("user", "items", "clicks"))
+        made = [each for each in columns.get("decision", ()) if each is not None]
+        if len(set(made)) != len(made):
+            raise InvalidData("decision must be another one in every row, got one twice")
         for name in LISTS:
             if name in columns:
                 columns[name] = [_cell(name, value) for value in columns[name]]
@@ -241,6 +255,8 @@ def _user(user: Callable[[Any], Hashable], name: Any) -> Hashable:
 def _column(name: str, values: Any, n: int, ndim: int, dtype: Any) -> npt.NDArray[Any]:
     try:
         found = np.array(values, dtype=dtype)
+        if dtype is np.int64 and (np.asarray(values, np.float64) != found).any():
+            raise ValueError("some are no whole numbers")
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidData(f"{name} must be a column of numbers, one length: {error}") from None
     if found.ndim != ndim or len(found) != n or (ndim == 2 and not found.shape[1] and n):
@@ -339,6 +355,8 @@ def _feedback(clicks: Sequence[Any], examined: Any, lists: Sequence[Any]) -> lis
     found = []
     for places, seen, names in zip(clicks, looks, lists, strict=True):
         given = tuple(places or ())
+        if not all(isinstance(place, int) for place in given):
+            raise InvalidData(f"clicks must be lists of places, whole numbers, got {brief(places)}")
         found.append(Feedback(seen or (given[-1] + 1 if given else len(names)), given))
     return found
 

@@ -44,7 +44,7 @@ class Evaluation:
         The item-wise doubly robust estimate's interval, which assumes no effect of position.
     bracket
         Bounds of the policy's clicks per list that need no support: prefix weights below, lists
-        without a click above.
+        without a click above. None if they exclude each other: then the weights are wrong.
     first_weight, whole_weight, effective_lists
         Mean weights of the first place and of whole lists, and effective sample size of the latter.
     lists, users
@@ -215,6 +215,7 @@ def judge(
     ends = np.quantile(repeats, [0.025, 0.975], axis=0)
     first = float(weights[:, 0].mean())
     effective = float(whole.sum() ** 2 / max((whole**2).sum(), 1e-300))
+    least, most = max(float(ends[0, 3]), 0.0), min(float(ends[1, 4]), 1.0)
     known: dict[str, Any] = {
         "lists": len(click),
         "users": int(users.max()) + 1,
@@ -222,7 +223,7 @@ def judge(
         "first_weight": first,
         "whole_weight": float(whole.mean()),
         "effective_lists": effective,
-        "bracket": (max(float(ends[0, 3]), 0.0), min(float(ends[1, 4]), 1.0)),
+        "bracket": (least, most) if least <= most else None,  # None: the weights are wrong
     }
     reasons = []
     if abs(means[5]) > 4 * repeats[:, 5].std() + 1e-9:

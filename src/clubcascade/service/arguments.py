@@ -37,7 +37,7 @@ def model_name(name: Any) -> str:
     """Return a model's name: letters, digits and ``_-.``, as it stands in addresses."""
     if not isinstance(name, str) or not _MODEL.fullmatch(name) or set(name) <= {"."}:
         raise InvalidArgument(
-            f"name must be 1 to 64 letters, digits, '_', '-' or '.', got {name!r}"
+            f"name must be 1 to 64 letters, digits, '_', '-' or '.', got {validation.brief(name)}"
         )
     return name
 

@@ -91,7 +91,7 @@ class Decider:
             arm, model, explore = experiment.arm_of(user)
         else:
             user = self._models.known_as(user, [model])
-            explore = self._models[model].start.get("explore", 1.0)
+            explore = self._models[model].explore
             if ask.explore is not None:
                 explore = validation.number("explore", ask.explore, low=0, high=1)
         target = self._models[model]

@@ -49,7 +49,7 @@ def model_info(model: Model) -> schemas.ModelInfo:
         users=len(users) if isinstance(users, list) else None,
         version=model.version,
         counters=dict(model.counters),
-        explore=model.start.get("explore", 1.0),
+        explore=model.explore,
     )
 
 

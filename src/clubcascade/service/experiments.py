@@ -79,22 +79,33 @@ def name_of(experiment: str | None) -> str | None:
     return None if experiment is None else experiment.rpartition("/")[0]
 
 
-def read_arms(arms: Any, mode: Any) -> tuple[tuple[str, str, float, float], ...]:
-    """Return the arms of an experiment: name, model, shares of users and of exploring lists."""
+def read_arms(
+    arms: Any, mode: Any, models: Mapping[str, Model]
+) -> tuple[tuple[str, str, float, float], ...]:
+    """Return the arms of an experiment: name, model, shares of users and of exploring lists.
+
+    Where an arm does not say how many of its lists explore, it is as many as of its model.
+    """
     validation.choice("mode", mode, MODES)
     if not isinstance(arms, Mapping) or not 2 <= len(arms) <= MOST_ARMS:
-        raise InvalidArgument(f"arms must be 2 to {MOST_ARMS}, by their names, got {arms!r}")
+        got = len(arms) if isinstance(arms, Mapping) else repr(arms)
+        raise InvalidArgument(f"arms must be 2 to {MOST_ARMS}, by their names, got {got}")
     if mode == "interleave" and len(arms) != 2:
         raise InvalidArgument(f"arms must be 2 to be interleaved, got {len(arms)}")
     found = []
     for name, arm in arms.items():
+        if not (str(name).strip() and str(name).isprintable()):
+            raise InvalidArgument(f"arms must have names that can be read, got {name!r}")
         if not isinstance(arm, Sequence) or isinstance(arm, str) or not 2 <= len(arm) <= 3:
             raise InvalidArgument(
-                f"arms[{name!r}] must be a model, a share of users and, if it is to explore in "
-                f"fewer than all lists, a share of lists, got {arm!r}"
+                f"arms[{name!r}] must be a model, a share of users and, if it is not to be the "
+                f"model's, a share of lists that explore, got {arm!r}"
             )
         share = validation.number(f"arms[{name!r}].share", arm[1], low=0, high=1e100)
-        explore = validation.number(f"arms[{name!r}].explore", (*arm, 1.0)[2], low=0, high=1)
+        explore: Any = (*arm, None)[2]
+        if explore is None:
+            explore = models[arm[0]].explore if arm[0] in models else 1.0
+        explore = validation.number(f"arms[{name!r}].explore", explore, low=0, high=1)
         found.append((str(name), str(arm[0]), share, explore))
     if len({(arm[1], arm[3]) for arm in found}) < len(found):
         raise InvalidArgument("arms must differ in model or explore, got one twice")

@@ -55,10 +55,11 @@ class Handlers:
             raise Problem(404, "not_found", f"there is no model {name!r}")
         return shop.model(name)
 
-    def _name(self, call: Call) -> str:
-        """Return the model or the experiment that lists and feedback are about."""
-        name = call.params["model"]
-        return name if name in self._service.open_shop.experiments else self._model(call).name
+    def _name(self, call: Call, *, ended: bool = False) -> str:
+        """Return the model or the experiment, also one that has ended, that a request is about."""
+        shop, name = self._service.open_shop, call.params["model"]
+        known = name in shop.experiments or (ended and name in shop.ended)
+        return name if known else self._model(call).name
 
     # -- lists and clicks ----------------------------------------------------------------------
 
@@ -119,7 +120,7 @@ class Handlers:
     async def feedback(self, call: Call) -> Answer:
         """Learn where users clicked; durable when answered. One piece, or a batch."""
         sent = call.read(schemas.AnyFeedback)
-        model = self._name(call)
+        model = self._name(call, ended=True)  # lists may still wait when their experiment ends
         if not isinstance(sent.feedback, UnsetType):
             if not isinstance(sent.decision_id, UnsetType):
                 raise Problem(422, "invalid", "feedback must stand alone", field="feedback")
@@ -285,7 +286,11 @@ class Handlers:
             made = {"policy": await asyncio.to_thread(_make, sent), "explore": sent.explore}
         if name in shop.models:
             kept = shop.model(name).policy
-            same = made_alike(kept, made["policy"]) if "policy" in made else False
+            same = (
+                "policy" in made
+                and made_alike(kept, made["policy"])
+                and made["explore"] == shop.model(name).explore
+            )
             if not same and not (call.binary and shop.is_made_of(name, call.body)):
                 raise Problem(409, "conflict", f"model {name!r} exists and is {kept!r}")
             return 200, describe.model_info(shop.model(name))
@@ -336,8 +341,8 @@ class Handlers:
         """Begin an experiment: users are assigned to models. 200 if it runs with these arms."""
         sent = call.read(schemas.ExperimentPut)
         name, shop = call.params["experiment"], self._service.open_shop
-        if name == "items":
-            raise Problem(422, "invalid", "experiment must not be named 'items'", field="name")
+        if name in ("items", "models", "experiments"):
+            raise Problem(422, "invalid", f"experiment must not be named {name!r}", field="name")
         for arm in sent.arms.values():
             if not call.key.may("admin", arm.model):
                 raise Problem(403, "forbidden", f"the key is not for model {arm.model!r}")
@@ -346,7 +351,8 @@ class Handlers:
         arms = {key: (arm.model, arm.share, arm.explore) for key, arm in sent.arms.items()}
         running = shop.experiments.get(name)
         if running is not None or name in shop.models:
-            wanted = (sent.mode, read_arms(arms, sent.mode))
+            models = {arm.model: shop.model(arm.model) for arm in sent.arms.values()}
+            wanted = (sent.mode, read_arms(arms, sent.mode, models))
             if running is None or (running.put.mode, running.put.arms) != wanted:
                 reason = f"{name!r} is a model, or an experiment with other arms"
                 raise Problem(409, "conflict", reason, hint="Delete it first.")

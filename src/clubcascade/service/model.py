@@ -196,6 +196,11 @@ class Model:
             order = (items._rows if isinstance(items, Catalog) else np.asarray(items)) @ order
         return *top(values, k, order), version
 
+    @property
+    def explore(self) -> float:
+        """Share of its lists that explore."""
+        return float(self.start.get("explore", 1.0))
+
     def check_greedy(self, known: bool = True) -> None:
         """Raise if there is no list without exploration."""
         if not (known and (hasattr(self.policy, "_means") or hasattr(self.policy, "_parts"))):

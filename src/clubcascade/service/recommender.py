@@ -329,7 +329,7 @@ class Recommender:
     def create_experiment(
         self,
         name: str,
-        arms: Mapping[str, tuple[str, float] | tuple[str, float, float]],
+        arms: Mapping[str, tuple[str, float] | tuple[str, float, float | None]],
         *,
         mode: str = "ab",
     ) -> None:
@@ -343,14 +343,15 @@ class Recommender:
         name
             As for a model, and the name of none.
         arms
-            Model and share of users of each arm, and the share of its lists that explore if not
-            all do (0: none). The others are compared with the first one. An arm of share 0 is a
-            shadow model: it learns, and serves nobody.
+            Model and share of users of each arm, and the share of its lists that explore (0: none)
+            if it is not the model's. The others are compared with the first one. An arm of share 0
+            is a shadow model: it learns, and serves nobody.
         mode
             ``"ab"``: each user gets the lists of one arm, always the same. ``"interleave"``: every
             list is made of both arms' rankings, as a screen.
         """
-        event = ExperimentPut(model_name(name), mode, read_arms(arms, mode))
+        read = read_arms(arms, mode, self._models.models)
+        event = ExperimentPut(model_name(name), mode, read)
 
         def begin() -> None:
             models = [self._models[arm[1]] for arm in event.arms]

@@ -283,8 +283,9 @@ class ArmPut(Strict):
         Meta(ge=0, description="Relative share of the users; 0: a shadow model, which learns."),
     ] = 1.0
     explore: Annotated[
-        float, Meta(ge=0, le=1, description="Share of its lists that explore; 0: greedy.")
-    ] = 1.0
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(description="Share of its lists that explore, 0: greedy; by default the model's."),
+    ] = None
 
 
 class ExperimentPut(Strict):
