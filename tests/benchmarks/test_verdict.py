@@ -7,7 +7,13 @@ from benchmarks import verdict
 
 def test_offline_prints_a_row_per_policy(monkeypatch, capsys):
     monkeypatch.setattr(verdict, "BEFORE", 100)
-    verdict.offline({"small": {"n_items": 8, "items": "fresh"}}, window=120, logs=1)
+    verdict.offline(
+        {"small": {"n_items": 8, "items": "fresh"}},
+        window=120,
+        seeds=[1],
+        every_policy=True,
+        kept=None,
+    )
     said = capsys.readouterr().out
     assert said.count("| small, ") == 5
     assert "estimates shown: 0 of 4, coverage none" in said

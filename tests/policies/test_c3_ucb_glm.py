@@ -83,7 +83,7 @@ def test_one_pass_comes_near_the_exact_estimate():
             off.append(float(np.linalg.norm(gap)))
     error = np.linalg.norm(exact.cluster_weights(0) - env.weights[0])
     assert off[1] < off[0] < 0.5
-    assert off[1] < 0.3 * error  # small beside what the samples leave open
+    assert off[1] < 0.5 * error  # small beside what the samples leave open
 
 
 @examples(30)

@@ -56,7 +56,7 @@ def test_loses_less_than_one_model_per_user_and_the_printed_clusters():
 def test_all_alike_are_served_as_one():
     """Not quite as well as by the one model that assumes it, far better than user by user."""
     ours, shared, per_user = 0.0, 0.0, 0.0
-    for seed in range(2):
+    for seed in range(6):  # single seeds lose up to twice as much as the one model
         env = clustered(seed, n_clusters=1)
         ours += regret(cc.CohortCascade(n_features=20, seed=seed), env, seed)
         shared += regret(cc.C3UCB(n_features=20, beta=1.0), env, seed)

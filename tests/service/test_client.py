@@ -68,7 +68,7 @@ def drive(client):
     """Yield what every method of a client returns, by its name."""
     yield "models", client.models()
     yield "create_model", client.create_model("news", "c3_ucb", n_features=3, params={"beta": 0.5})
-    arms = {"a": {"model": "news"}, "b": {"model": "news", "greedy": True}}
+    arms = {"a": {"model": "news"}, "b": {"model": "news", "explore": 0}}
     yield "put_experiment", client.put_experiment("a-test", arms)
     yield "experiments", client.experiments()
     yield "experiment", client.experiment("a-test")

@@ -258,7 +258,7 @@ def test_greedy_is_the_list_of_training(trained, file, tmp_path):
         assert s.feedback(found.id, 0) == "applied"
         s.create_model("random", "random")
         s.register_items(NAMES, ITEMS, model="random")
-        with pytest.raises(InvalidArgument, match="greedy must be false for"):
+        with pytest.raises(InvalidArgument, match="greedy false, for Random"):
             s.recommend("c7", 2, greedy=True, model="random")
 
 
