@@ -1,5 +1,7 @@
 """Bad tables: a sentence with the row and the column, or a default that is said."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -105,6 +107,23 @@ def test_pandas_columns_of_numbers_and_text():
 def test_parquet_that_is_none(written):
     with pytest.raises(InvalidData, match=r"clicks\.parquet cannot be read"):
         read_log(written("PAR1 and nothing", "clicks.parquet"))
+
+
+@pytest.mark.parametrize("left", [0.9, 12])
+def test_a_compressed_file_that_was_cut(left, written):
+    whole = gzip.compress("".join(f"u{n * n},i{n}\n" for n in range(-1, 9000)).encode())
+    cut = whole[: int(left * len(whole)) if left < 1 else left]
+    with pytest.raises(InvalidData, match=r"clicks\.csv\.gz cannot be read: .*end"):
+        read_log(written(cut, "clicks.csv.gz"), user="u1", item="i-1")
+
+
+def test_two_columns_that_could_be_the_user(written):
+    log = read_log(written("user_id,User,item\na,x,t\nb,y,t\n"))
+    assert log.users == ["x", "y"]
+    assert "users are those of column 'User', not of 'user_id'; to take another: user" in log.said
+    assert not any("column" in s for s in read_log(written("user,item,time\na,x,3\n")).said)
+    named = read_log(written("user_id,User,item\na,x,t\n"), user="user_id")
+    assert not any("users are" in s for s in named.said)
 
 
 def test_two_columns_of_one_name_in_a_frame():

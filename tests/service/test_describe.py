@@ -97,3 +97,15 @@ def test_a_cluster_says_in_words_what_it_likes(n_items):
     model.metadata = {item: {"title": "A leaf", "kind": item[:9]} for item in model.catalog.ids}
     assert clusters(model, Activity().number).clusters[1].likes == "black tea, green tea"
     assert len(tea.taste) == 5 and all("tea" in item.id for item in tea.taste[:4])
+
+
+def test_every_cluster_with_a_colour_has_words():
+    model = Model("fixed", Fixed([[n, n + 100] for n in range(14)]))
+    names = [f"{('tea', 'jam')[n % 2]} {n}" for n in range(8)]
+    model.catalog = cc.Catalog(np.eye(2)[np.arange(8) % 2], names)
+    activity = Activity()
+    activity.look(model)
+    ((_, sizes),) = activity.tell()["clusters"]
+    words = {each.cluster: each.likes for each in clusters(model, activity.number).clusters}
+    assert len(sizes) == 14
+    assert {words.get(number) for number, _ in sizes} == {"tea", "jam"}

@@ -105,6 +105,14 @@ def read_log(
     for first, rows in source.batches(list(columns.values()), progress):
         reader.add(first, rows)
     log = reader.finish()
+    for role, name in (("user", user), ("item", item), ("time", time)):
+        taken = columns.get(role)
+        alike = [each for each in source.columns if each != taken and has_column(role, [each])]
+        if name is None and alike:
+            log.said.append(
+                f"{role}s are those of column {taken!r}, not of {alike[0]!r}; to take another: "
+                f"{role}"
+            )
     if "rating" not in columns and has_column("rating", source.columns):
         name = column_of("rating", source.columns, None, source.name)
         log.said.append(

@@ -71,7 +71,7 @@ class Source:
         """Turn what polars says of a broken file into a sentence that names it."""
         try:
             yield
-        except PolarsError as error:
+        except (PolarsError, OSError) as error:
             if self.path is not None and "utf-8" in str(error).lower():
                 raise InvalidData(self._not_utf8()) from error
             words = " ".join(str(error).split("You might want")[0].split())[:300]
@@ -214,13 +214,14 @@ def _open_text(path: Path) -> Source:
         raise InvalidData(f"{path.name} must end its lines with a newline, got carriage returns")
     columns = [name.strip() for name in next(csv.reader([line], delimiter=delimiter))]
     _check_distinct(path.name, columns)
-    lazy = pl.scan_csv(
-        path,
-        separator=delimiter,
-        infer_schema=False,
-        has_header=True,
-        with_column_names=lambda _: columns,
-    )
+    with Source(path.name, columns, pl.LazyFrame(), path, delimiter).readable():
+        lazy = pl.scan_csv(  # unpacks what is compressed, so that it may fail already
+            path,
+            separator=delimiter,
+            infer_schema=False,
+            has_header=True,
+            with_column_names=lambda _: columns,
+        )
     return Source(path.name, columns, lazy, path, delimiter)
 
 

@@ -24,7 +24,7 @@ from clubcascade.service import schemas
 from clubcascade.service.model import Model
 
 SHOWN = 10
-"""Clusters that are shown with members and taste; members and items of each."""
+"""Members and items that are shown of a cluster."""
 SAMPLE = 1_000
 """Items of a catalogue with which those that a cluster likes are compared."""
 
@@ -149,7 +149,7 @@ def clusters(model: Model, numbers: Numbers) -> schemas.Clusters:
         known = numbers(groups)
         order = sorted(range(len(groups)), key=lambda g: -len(groups[g]))
         shown = []
-        for place in order[:SHOWN]:
+        for place in order[:BANDS]:  # as many as the page gives a colour
             members = sorted(groups[place], key=str)
             taste: list[schemas.ListedItem] = []
             if catalog is not None and members and hasattr(policy, "cluster_weights"):
